@@ -1,0 +1,1 @@
+"""One module per foreign result format, each with `sniff` and `read`."""

@@ -1,0 +1,1 @@
+"""Reports: one comparison or decision, rendered for the reader at hand."""

@@ -1,0 +1,1 @@
+"""Per-question scores computed from recorded traces."""
