@@ -1,0 +1,47 @@
+# Every target makes the environment it needs by itself: Python >= 3.11, git and make suffice.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUNTIME := $(VENV)/.runtime
+DEV := $(VENV)/.dev
+PYTEST := $(BIN)/python -m pytest -q -n 2
+
+.PHONY: help demo test check format lint types slow docs bench calibration reports example clean
+
+help:  ## Show the targets
+	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/'
+
+$(RUNTIME): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit("onechange needs Python 3.11 or newer; try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	touch $(RUNTIME)
+
+$(DEV): $(RUNTIME)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $(DEV)
+
+demo: $(RUNTIME)  ## The main job on bundled data: decision, report and other outputs in demo-output/
+	$(BIN)/onechange demo --out demo-output
+
+test: $(DEV)  ## All fast tests
+	$(PYTEST) -m 'not slow'
+
+format: $(DEV)  ## Format the code
+	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/ruff check --fix src tests benchmarks
+
+lint: $(DEV)  ## Format check, lint
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks
+
+types: $(DEV)  ## Strict type check of the package
+	$(BIN)/mypy
+
+check: lint types test  ## What must be green before a commit: format, lint, types, fast tests
+
+slow: $(DEV)  ## The simulation studies, minutes
+	$(PYTEST) -m slow
+
+clean:  ## Remove what the targets made
+	rm -rf $(VENV) demo-output site .mypy_cache .ruff_cache .pytest_cache .hypothesis
