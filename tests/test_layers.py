@@ -20,7 +20,7 @@ LAYERS: list[set[str]] = [
     {"plan_file"},
     {"align"},
     {"delta"},
-    {"slices", "trials", "missing", "diagnosis"},
+    {"slices", "trials", "missing", "diagnosis", "paired"},
     {"compare"},
     {"sensitivity"},
     {"decide"},
@@ -40,7 +40,9 @@ def _imports(path: Path) -> set[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     found = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("onechange"):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
+            "onechange"
+        ):
             parts = (node.module or "").split(".")
             if len(parts) > 1:
                 found.add(parts[1])
@@ -53,7 +55,9 @@ def _imports(path: Path) -> set[str]:
     return {name for name in found if not name.startswith("__version")}
 
 
-@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
+@pytest.mark.parametrize(
+    "path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE))
+)
 def test_a_module_imports_only_lower_layers(path: Path) -> None:
     part = _part(path)
     assert part in RANK, f"{part} has no layer; add it to LAYERS in {__file__}"
@@ -81,6 +85,8 @@ def test_no_module_uses_the_global_random_generator() -> None:
         text = path.read_text(encoding="utf-8")
         for line in text.splitlines():
             if "np.random." in line:
-                assert "np.random.default_rng" in line or "np.random.Generator" in line or "np.random.SeedSequence" in line, (
-                    f"{path.name}: {line.strip()}"
-                )
+                assert (
+                    "np.random.default_rng" in line
+                    or "np.random.Generator" in line
+                    or "np.random.SeedSequence" in line
+                ), f"{path.name}: {line.strip()}"

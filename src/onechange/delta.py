@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from onechange.stats.estimate import Interval, Note, TestResult
+from onechange.stats.sample import PairedSample, paired_sample
 
-__all__ = ["BinaryTable", "Bounds", "Delta", "RelativeDelta", "paired_delta"]
+__all__ = [
+    "BinaryTable",
+    "Bounds",
+    "Delta",
+    "Methods",
+    "MetricValues",
+    "RelativeDelta",
+    "metric_delta",
+    "metric_sample",
+]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +67,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """The comparison of one metric over one set of pairs (delta = variant - baseline)."""
+    """One metric compared over one set of pairs; delta is variant minus baseline."""
 
     metric: str
     direction: str
@@ -78,3 +97,268 @@ class Delta:
     effect_size: dict[str, float | None] | None = None
     bounds: Bounds | None = None
     notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Methods:
+    """Which statistics to use: the analysis settings that a delta needs."""
+
+    confidence_level: float = 0.95
+    interval: str = "auto"
+    test: str = "auto"
+    n_resamples: int = 9999
+    seed: int = 7
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MetricValues:
+    """Question means of one metric in both arms, NaN where a question is unscored.
+
+    Parameters
+    ----------
+    baseline, variant : ndarray of float, shape (n_questions,)
+        Over the same questions, each arm's own (paired or not).
+    paired : ndarray of bool, shape (n_questions,)
+        True where the question may be paired (in both arms and comparable).
+    clusters : ndarray of int, shape (n_questions,), or None
+        Cluster code of each question.
+    score_range : tuple of float or None
+        Declared (lowest, highest) score.
+    tie : float or None
+        Largest difference that counts as none; None is rounding noise only.
+    """
+
+    baseline: FloatArray
+    variant: FloatArray
+    paired: BoolArray
+    clusters: IntArray | None = None
+    score_range: tuple[float, float] | None = None
+    tie: float | None = None
+
+    @property
+    def complete(self) -> BoolArray:
+        """Questions scored in both arms."""
+        scored = np.isfinite(self.baseline) & np.isfinite(self.variant)
+        return np.asarray(self.paired & scored, dtype=np.bool_)
+
+    @property
+    def binary(self) -> bool:
+        """True when every question mean of both arms over all pairs is 0 or 1."""
+        complete = self.complete
+        return bool(complete.any()) and all(
+            _is_binary(values[complete]) for values in (self.baseline, self.variant)
+        )
+
+    @property
+    def binary_arms(self) -> bool:
+        """True when every score of either arm, paired or not, is 0 or 1."""
+        return all(
+            _is_binary(scores[np.isfinite(scores)])
+            for scores in (self.baseline, self.variant)
+        )
+
+
+def metric_sample(
+    values: MetricValues, questions: BoolArray | None = None
+) -> PairedSample:
+    """Pair a metric over some questions (all by default).
+
+    Whether the metric is binary is decided over all pairs, never per slice.
+
+    Parameters
+    ----------
+    values : MetricValues
+        The metric over all questions.
+    questions : ndarray of bool, shape (n_questions,), optional
+        The questions of a slice.
+
+    Returns
+    -------
+    PairedSample
+        The complete pairs among the questions.
+    """
+    use = values.complete if questions is None else values.complete & questions
+    return paired_sample(
+        values.baseline[use],
+        values.variant[use],
+        clusters=None if values.clusters is None else values.clusters[use],
+        score_range=values.score_range,
+        tie=values.tie,
+        binary=values.binary,
+    )
+
+
+def metric_delta(
+    name: str,
+    direction: str,
+    values: MetricValues,
+    methods: Methods,
+    *,
+    questions: BoolArray | None = None,
+    slice_label: tuple[tuple[str, str], ...] | None = None,
+    variant_name: str = "variant",
+) -> Delta:
+    """Compute the delta of one metric over some questions (all by default).
+
+    Parameters
+    ----------
+    name, direction : str
+        Name of the metric; ``higher`` or ``lower`` is better.
+    values : MetricValues
+        The metric over all questions of both arms.
+    methods : Methods
+        Level and method names.
+    questions : ndarray of bool, shape (n_questions,), optional
+        The questions of a slice.
+    slice_label : tuple of (column, label), optional
+        Which slice it is.
+    variant_name : str
+        Name of the variant arm.
+
+    Returns
+    -------
+    Delta
+        Without numbers, and with note ``not-measured``, when no pair is scored.
+    """
+    sample = metric_sample(values, questions)
+    shared: dict[str, Any] = {
+        "metric": name,
+        "direction": direction,
+        "slice": slice_label,
+        "variant_name": variant_name,
+        "baseline_interval": _arm_interval(values, "baseline", methods, questions),
+        "variant_interval": _arm_interval(values, "variant", methods, questions),
+    }
+    if sample.n_pairs == 0:
+        note = Note("not-measured", f"{name} is not measured: 0 pairs are scored.")
+        return Delta(n_pairs=0, notes=(note,), **shared)
+    return _computed_delta(sample, methods, direction, shared)
+
+
+def _computed_delta(
+    sample: PairedSample, methods: Methods, direction: str, shared: dict[str, Any]
+) -> Delta:
+    from onechange.stats import choose, effect
+    from onechange.stats.bootstrap import bootstrap_interval
+    from onechange.stats.signflip import signflip_interval
+
+    level = methods.confidence_level
+    difference = sample.difference
+    choice = choose.decision_interval(
+        sample, name=methods.interval, confidence_level=level
+    )
+    test = choose.decision_test(
+        sample, name=methods.test, n_resamples=methods.n_resamples, seed=methods.seed
+    )
+    bootstrap = bootstrap_interval(
+        difference, clusters=sample.clusters, confidence_level=level
+    )
+    permutation = signflip_interval(
+        difference, clusters=sample.clusters, confidence_level=level
+    )
+    sign = 1.0 if direction == "higher" else -1.0
+    notes = (
+        *choice.notes,
+        *test.notes,
+        *_disagreements(choice.interval, test, bootstrap, permutation, level),
+    )
+    return Delta(
+        n_pairs=sample.n_pairs,
+        n_clusters=sample.n_clusters,
+        baseline=float(np.mean(sample.baseline)),
+        variant=float(np.mean(sample.variant)),
+        delta=_mean(difference),
+        standard_error=_standard_error(sample),
+        difference_range=(float(difference.min()), float(difference.max())),
+        interval=choice.interval,
+        bootstrap_interval=bootstrap,
+        permutation_interval=permutation,
+        test=test,
+        wins=int(np.count_nonzero(sign * difference > 0)),
+        ties=int(np.count_nonzero(difference == 0)),
+        losses=int(np.count_nonzero(sign * difference < 0)),
+        table=_table(sample) if sample.binary else None,
+        effect_size=effect.effect_sizes(sample),
+        notes=notes,
+        **shared,
+    )
+
+
+def _arm_interval(
+    values: MetricValues, arm: str, methods: Methods, questions: BoolArray | None
+) -> Interval | None:
+    """Interval of an arm's own mean, over all questions scored in that arm."""
+    from onechange.stats import choose
+
+    scores = values.baseline if arm == "baseline" else values.variant
+    use = np.isfinite(scores)
+    if questions is not None:
+        use &= questions
+    if not use.any():
+        return None
+    return choose.arm_interval(
+        scores[use],
+        binary=values.binary_arms,
+        clusters=None if values.clusters is None else values.clusters[use],
+        confidence_level=methods.confidence_level,
+        score_range=values.score_range,
+    ).interval
+
+
+def _disagreements(
+    interval: Interval | None,
+    test: TestResult,
+    bootstrap: Interval,
+    permutation: Interval,
+    level: float,
+) -> list[Note]:
+    notes = []
+    if interval is not None and test.pvalue is not None:
+        excludes = _excludes_zero(interval)
+        if excludes != (test.pvalue <= 1 - level):
+            text = (
+                f"The {interval.method} interval "
+                f"{'excludes' if excludes else 'includes'} 0 although the "
+                f"{test.method} test {'does not reject' if excludes else 'rejects'} "
+                "it at the same level; the interval decides."
+            )
+            notes.append(Note("interval-and-test-disagree", text))
+    if _excludes_zero(bootstrap) != _excludes_zero(permutation):
+        first = "bootstrap" if _excludes_zero(bootstrap) else "permutation"
+        second = "permutation" if first == "bootstrap" else "bootstrap"
+        text = f"The {first} interval excludes 0 and the {second} interval does not."
+        notes.append(Note("bootstrap-and-permutation-disagree", text))
+    return notes
+
+
+def _excludes_zero(interval: Interval) -> bool:
+    return interval.low > 0 or interval.high < 0
+
+
+def _standard_error(sample: PairedSample) -> float | None:
+    if sample.clusters is not None and (sample.n_clusters or 0) < sample.n_pairs:
+        from onechange.stats.cluster import cr2
+
+        return cr2(sample.difference, sample.clusters).standard_error
+    if sample.n_pairs < 2:
+        return None
+    return float(np.std(sample.difference, ddof=1) / math.sqrt(sample.n_pairs))
+
+
+def _mean(values: FloatArray) -> float:
+    """Mean without rounding noise, so that equal values give exactly that value."""
+    return math.fsum(values) / values.size
+
+
+def _table(sample: PairedSample) -> BinaryTable:
+    right_b, right_v = sample.baseline == 1, sample.variant == 1
+    return BinaryTable(
+        both=int(np.count_nonzero(right_b & right_v)),
+        only_baseline=int(np.count_nonzero(right_b & ~right_v)),
+        only_variant=int(np.count_nonzero(~right_b & right_v)),
+        neither=int(np.count_nonzero(~right_b & ~right_v)),
+    )
+
+
+def _is_binary(values: FloatArray) -> bool:
+    return bool(np.all((values == 0) | (values == 1)))

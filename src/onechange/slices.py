@@ -1,0 +1,118 @@
+"""Which questions belong to which slice of a breakdown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onechange.align import Pairs, question_means
+from onechange.errors import PlanError
+from onechange.plan import SliceSpec
+
+__all__ = ["NO_LABEL", "Slice", "slice_questions"]
+
+BoolArray = NDArray[np.bool_]
+TextArray = NDArray[np.object_]
+
+NO_LABEL = "(none)"  # the slice of questions without a label
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slice:
+    """One slice: its label per column and its paired questions.
+
+    Parameters
+    ----------
+    label : tuple of (column, label)
+        One entry per column of the breakdown.
+    questions : ndarray of bool, shape (n_questions,)
+        True for the paired questions of the slice.
+    """
+
+    label: tuple[tuple[str, str], ...]
+    questions: BoolArray
+
+
+def slice_questions(pairs: Pairs, spec: SliceSpec) -> tuple[Slice, ...]:
+    """Divide the paired questions into the slices of one breakdown.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Both arms.
+    spec : SliceSpec
+        One column, several crossed columns, or one number with cut points.
+
+    Returns
+    -------
+    tuple of Slice
+        Every paired question is in exactly one; sorted by label (cut points by
+        value). A missing label is the slice ``(none)``.
+
+    Raises
+    ------
+    PlanError
+        When a column is not in the data, with the nearest one that is.
+    """
+    if spec.cuts:
+        columns = [_cut_labels(pairs, spec.columns[0], spec.cuts)]
+    else:
+        columns = [_labels(pairs, column) for column in spec.columns]
+    paired = np.flatnonzero(pairs.paired)
+    codes = np.zeros(paired.size, dtype=np.int64)
+    for labels, _ in columns:
+        codes = codes * (int(labels.max(initial=0)) + 1) + labels[paired]
+    slices = []
+    for code in np.unique(codes):
+        members = paired[codes == code]
+        questions = np.zeros(pairs.paired.size, dtype=np.bool_)
+        questions[members] = True
+        label = tuple(
+            (column, names[labels[members[0]]])
+            for column, (labels, names) in zip(spec.columns, columns, strict=True)
+        )
+        slices.append(Slice(label=label, questions=questions))
+    return tuple(slices)
+
+
+def _labels(pairs: Pairs, column: str) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the label code of each question, and the label of each code."""
+    if column not in pairs.labels:
+        known = sorted(pairs.labels)
+        near = get_close_matches(column, known, n=1)
+        hint = f'; did you mean "{near[0]}"?' if near else ""
+        raise PlanError(
+            f'slice "{column}" is not a column of labels in the data{hint} '
+            f"Found: {', '.join(known) or 'none'}."
+        )
+    texts = np.array(
+        [NO_LABEL if text is None else str(text) for text in pairs.labels[column]],
+        dtype=object,
+    )
+    names, codes = np.unique(texts, return_inverse=True)
+    return codes.astype(np.int64), [str(name) for name in names]
+
+
+def _cut_labels(
+    pairs: Pairs, column: str, cuts: tuple[float, ...]
+) -> tuple[NDArray[np.int64], list[str]]:
+    """Cut a number, the baseline's question mean, at the stated points."""
+    if column not in pairs.baseline.metrics:
+        known = sorted(pairs.baseline.metrics)
+        near = get_close_matches(column, known, n=1)
+        hint = f'; did you mean "{near[0]}"?' if near else ""
+        raise PlanError(
+            f'slice "{column}" with cut points is not a column of numbers in the '
+            f"baseline{hint} Found: {', '.join(known) or 'none'}."
+        )
+    values = question_means(pairs, "baseline", column)
+    texts = [f"{cut:g}" for cut in cuts]
+    names = [f"< {texts[0]}"]
+    names += [f"{a} to < {b}" for a, b in zip(texts[:-1], texts[1:], strict=True)]
+    names += [f">= {texts[-1]}", NO_LABEL]
+    codes = np.searchsorted(np.asarray(cuts), values, side="right")
+    codes[np.isnan(values)] = len(names) - 1
+    return codes.astype(np.int64), names
