@@ -1,0 +1,8 @@
+"""Synthetic arms of a RAG experiment with a known truth, their traces, A/A splits."""
+
+from __future__ import annotations
+
+from onechange.simulate.arms import Simulation, simulate
+from onechange.simulate.questions import QUESTION_TYPES, QuestionType
+
+__all__ = ["QUESTION_TYPES", "QuestionType", "Simulation", "simulate"]

@@ -1,0 +1,97 @@
+"""The bundled example: the simulator's files, written with fixed decimals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from onechange.simulate.arms import DECIMALS, Simulation, simulate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["EXAMPLE_SEED", "example", "example_files", "write_example"]
+
+EXAMPLE_SEED = 7
+
+
+def example(*, seed: int = EXAMPLE_SEED) -> Simulation:
+    """Simulate the bundled experiment "top_k 3 to 8".
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the draw; the bundled files are those of the default.
+
+    Returns
+    -------
+    Simulation
+    """
+    return simulate(seed=seed)
+
+
+def example_files(simulation: Simulation) -> dict[str, str]:
+    """Write both arms and their settings as text.
+
+    Parameters
+    ----------
+    simulation : Simulation
+        The experiment.
+
+    Returns
+    -------
+    dict of str to str
+        File name to content, with numbers of fixed decimals.
+    """
+    return {
+        "baseline.jsonl": _jsonl(simulation.baseline),
+        "baseline.settings.toml": _toml(simulation.baseline_settings),
+        "variant.jsonl": _jsonl(simulation.variant),
+        "variant.settings.toml": _toml(simulation.variant_settings),
+    }
+
+
+def write_example(folder: Path) -> None:
+    """Write the files of the bundled example into a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        An existing folder.
+    """
+    for name, text in example_files(example()).items():
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+
+
+def _jsonl(frame: pd.DataFrame) -> str:
+    import json
+
+    columns = list(frame.columns)
+    lines = []
+    for row in frame.itertuples(index=False, name=None):
+        cells = (
+            f"{json.dumps(name)}: {_number(value, DECIMALS[name])}"
+            if name in DECIMALS
+            else f"{json.dumps(name)}: {json.dumps(value)}"
+            for name, value in zip(columns, row, strict=True)
+        )
+        lines.append("{" + ", ".join(cells) + "}\n")
+    return "".join(lines)
+
+
+def _number(value: float, decimals: int) -> str:
+    if value != value:
+        return "null"
+    return f"{value:.{decimals}f}"
+
+
+def _toml(settings: dict[str, Any]) -> str:
+    import json
+
+    plain = [k for k, v in settings.items() if not isinstance(v, dict)]
+    lines = [f"{key} = {json.dumps(settings[key])}\n" for key in plain]
+    for name, table in settings.items():
+        if isinstance(table, dict):
+            lines.append(f"\n[{name}]\n")
+            lines += [f"{key} = {json.dumps(value)}\n" for key, value in table.items()]
+    return "".join(lines)
