@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from onechange.align import Audit, Pairs
-from onechange.delta import Delta
-from onechange.plan import Analysis, Metric, Plan, SliceSpec
-from onechange.results import SourceFile
+import numpy as np
+
+from onechange import __version__, display
+from onechange.align import Audit, Pairs, align, question_means, rate
+from onechange.delta import Delta, Methods, MetricValues, metric_delta
+from onechange.errors import PairingError, PlanError
+from onechange.missing import bounds, filled_means
+from onechange.plan import Metric, Plan, SliceSpec, resolve_metrics
+from onechange.read import read
+from onechange.results import Results, SourceFile
+from onechange.slices import slice_questions
 from onechange.stats.estimate import Note
+from onechange.trials import ArmTrials, MetricTrials, metric_trials
 
-__all__ = ["ArmSummary", "ArmTrials", "Comparison", "MetricTrials", "SliceBreakdown", "compare"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Source = str | Path | Results | pd.DataFrame
+
+__all__ = [
+    "ArmSummary",
+    "ArmTrials",
+    "Comparison",
+    "MetricTrials",
+    "SliceBreakdown",
+    "compare",
+]
+
+RATES = {"failed": "lower", "unscored": "lower", "answered": "higher"}
+HIGH_MISSING_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,33 +48,6 @@ class ArmSummary:
     n_rows: int
     n_trials: int
     settings: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class ArmTrials:
-    """Run-to-run variation of one metric in one arm; None = not estimable.
-
-    `means` is the mean of each trial over the paired questions scored in it
-    (None where a trial has no score), in the order of `labels`.
-    """
-
-    labels: tuple[str, ...]
-    means: tuple[float | None, ...]
-    between_trial_sd: float | None
-    within_question_sd: float | None = None
-    icc: float | None = None
-    flip_rate: float | None = None
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class MetricTrials:
-    """Run-to-run variation of one metric in both arms."""
-
-    metric: str
-    baseline: ArmTrials
-    variant: ArmTrials
-    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +67,8 @@ class Comparison:
     """Everything computed for one baseline and its variants (one audit per variant).
 
     `deltas` holds the overall deltas, metric by metric in the order of `metrics`
-    (within a metric: the mean first, further statistics asked for by guardrails,
-    then variant by variant); the built-in rates stand in `rates`.
+    (within a metric, variant by variant); the built-in rates stand in `rates`.
+    `values` holds the question means behind them, by variant and metric name.
     """
 
     baseline: ArmSummary
@@ -78,7 +76,6 @@ class Comparison:
     audits: tuple[Audit, ...]
     pairs: tuple[Pairs, ...]
     metrics: tuple[Metric, ...]
-    analysis: Analysis
     plan: Plan
     deltas: tuple[Delta, ...]
     rates: tuple[Delta, ...]
@@ -86,8 +83,306 @@ class Comparison:
     trials: tuple[MetricTrials, ...]
     notes: tuple[Note, ...]
     signature: str
+    values: dict[tuple[str, str], MetricValues]
 
 
-def compare(*args: Any, **kwargs: Any) -> Comparison:
-    """Compare a baseline with one or several variants."""
-    raise NotImplementedError
+def compare(
+    baseline: Source,
+    variant: Source | Sequence[Source] | Mapping[str, Source],
+    plan: Plan | None = None,
+    *,
+    baseline_name: str | None = None,
+    variant_name: str | None = None,
+) -> Comparison:
+    """Compare the per-question results of a baseline with those of a variant.
+
+    Parameters
+    ----------
+    baseline, variant : path, DataFrame or Results
+        One arm each, as `read` takes it. A sequence, or a mapping from name to
+        source, as `variant` compares several variants with the one baseline.
+    plan : Plan, optional
+        Metrics, slices, guardrails and settings of the analysis.
+    baseline_name, variant_name : str, optional
+        Names of the arms in reports.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    OnechangeError
+        When a source cannot be read, the arms share no question, or the plan names
+        something that is not in the data.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import onechange as oc
+    >>> ids = [f"q{i}" for i in range(8)]
+    >>> before = pd.DataFrame({"question_id": ids, "correct": [0, 1, 0, 0, 1, 0, 0, 1]})
+    >>> after = pd.DataFrame({"question_id": ids, "correct": [1, 1, 1, 0, 1, 1, 1, 1]})
+    >>> comparison = oc.compare(before, after)
+    >>> delta = comparison.deltas[0]
+    >>> delta.metric, delta.n_pairs, delta.delta
+    ('correct', 8, 0.5)
+    """
+    plan = plan or Plan()
+    base = _arm(baseline, plan, baseline_name or "baseline")
+    arms = _variants(variant, plan, variant_name)
+    aligned = [align(base, arm, columns=plan.columns) for arm in arms]
+    metrics, notes = resolve_metrics(plan, _metric_names(base, arms))
+    methods = Methods(
+        confidence_level=plan.analysis.confidence_level,
+        interval=plan.analysis.interval,
+        test=plan.analysis.test,
+        n_resamples=plan.analysis.n_resamples,
+        seed=plan.analysis.seed,
+    )
+    values = {
+        (arm.name, metric.name): _metric_values(pairs, metric, plan)
+        for arm, (pairs, _) in zip(arms, aligned, strict=True)
+        for metric in metrics
+    }
+    deltas = tuple(
+        _overall_delta(arm.name, pairs, metric, values[arm.name, metric.name], methods)
+        for metric in metrics
+        for arm, (pairs, _) in zip(arms, aligned, strict=True)
+    )
+    rates = {
+        (arm.name, name): rate_values
+        for arm, (pairs, _) in zip(arms, aligned, strict=True)
+        for name in RATES
+        if (rate_values := _rate_values(pairs, name)) is not None
+    }
+    return Comparison(
+        baseline=_summary(base, aligned[0][1].trials[0]),
+        variants=tuple(
+            _summary(arm, audit.trials[1])
+            for arm, (_, audit) in zip(arms, aligned, strict=True)
+        ),
+        audits=tuple(audit for _, audit in aligned),
+        pairs=tuple(pairs for pairs, _ in aligned),
+        metrics=metrics,
+        plan=plan,
+        deltas=deltas,
+        rates=tuple(
+            metric_delta(name, RATES[name], rate_values, methods, variant_name=arm)
+            for (arm, name), rate_values in rates.items()
+        ),
+        slices=tuple(
+            _breakdown(spec, arms, aligned, metrics, values, methods, plan)
+            for spec in plan.slices
+        ),
+        trials=tuple(
+            metric_trials(pairs, metric.name)
+            for pairs, _ in aligned
+            for metric in metrics
+        ),
+        notes=notes,
+        signature=_signature(*aligned[0], deltas, plan),
+        values=values | rates,
+    )
+
+
+def _arm(source: Source, plan: Plan, name: str) -> Results:
+    if isinstance(source, Results):
+        return source
+    return read(source, columns=plan.columns, name=name)
+
+
+def _variants(
+    variant: Source | Sequence[Source] | Mapping[str, Source],
+    plan: Plan,
+    name: str | None,
+) -> list[Results]:
+    if isinstance(variant, Mapping):
+        named = list(variant.items())
+    elif isinstance(variant, (list, tuple)):
+        named = [(_source_name(source, i), source) for i, source in enumerate(variant)]
+    else:
+        named = [(name or "variant", variant)]
+    arms = [_arm(source, plan, label) for label, source in named]
+    names = [arm.name for arm in arms]
+    if not names:
+        raise PairingError("no variant is given; pass at least one to compare with.")
+    if len(set(names)) < len(names):
+        raise PairingError(
+            f"the variants are named {', '.join(names)}; pass a mapping with one "
+            "distinct name per variant."
+        )
+    return arms
+
+
+def _source_name(source: Source, position: int) -> str:
+    if isinstance(source, (str, Path)):
+        return Path(source).stem
+    return source.name if isinstance(source, Results) else f"variant {position + 1}"
+
+
+def _metric_names(baseline: Results, variants: Sequence[Results]) -> list[str]:
+    names = list(baseline.metrics)
+    for arm in variants:
+        names.extend(name for name in arm.metrics if name not in names)
+    return names
+
+
+def _metric_values(pairs: Pairs, metric: Metric, plan: Plan) -> MetricValues:
+    arms = {}
+    for name, arm in (("baseline", pairs.baseline), ("variant", pairs.variant)):
+        fill = _fill(metric, plan)
+        if metric.name not in arm.metrics:
+            arms[name] = np.full(pairs.paired.size, np.nan)
+        elif fill is None:
+            arms[name] = question_means(pairs, name, metric.name)
+        else:
+            arms[name] = filled_means(arm, metric.name, pairs.paired.size, fill)
+    return MetricValues(
+        baseline=arms["baseline"],
+        variant=arms["variant"],
+        paired=pairs.paired,
+        clusters=pairs.clusters,
+        score_range=metric.range,
+        tie=metric.tie,
+    )
+
+
+def _fill(metric: Metric, plan: Plan) -> float | None:
+    """Value that stands in for an unscored question; None leaves it out."""
+    policy = metric.unscored or plan.analysis.unscored
+    if policy == "exclude":
+        return None
+    if metric.range is None:
+        raise PlanError(
+            f'unscored = "{policy}" for {metric.name} needs its score range; declare '
+            f"it, for example range = [0, 1]."
+        )
+    low, high = metric.range
+    if policy == "zero":
+        if metric.direction != "higher" or low != 0:
+            raise PlanError(
+                f'unscored = "zero" for {metric.name} needs a higher-is-better metric '
+                'whose range starts at 0; use "worst" instead.'
+            )
+        return 0.0
+    return low if metric.direction == "higher" else high
+
+
+def _overall_delta(
+    variant_name: str,
+    pairs: Pairs,
+    metric: Metric,
+    values: MetricValues,
+    methods: Methods,
+) -> Delta:
+    delta = metric_delta(
+        metric.name,
+        metric.direction or "higher",
+        values,
+        methods,
+        variant_name=variant_name,
+    )
+    arms = (pairs.baseline, pairs.variant)
+    if not all(metric.name in arm.metrics for arm in arms):
+        return delta
+    limits = bounds(pairs, metric, values, methods)
+    notes = delta.notes
+    share = limits.n_incomplete / max(limits.n_questions, 1)
+    if share > HIGH_MISSING_SHARE:
+        text = (
+            f"{display.format_percent(share)} of {limits.n_questions} questions lack "
+            f"a score of {metric.name} in an arm."
+        )
+        notes = (*notes, Note("high-missing-share", text))
+    return replace(delta, bounds=limits, notes=notes)
+
+
+def _rate_values(pairs: Pairs, name: str) -> MetricValues | None:
+    """Built-in rate of each question; None when it is not measured."""
+    arms = [rate(pairs, arm, name) for arm in ("baseline", "variant")]
+    if arms[0] is None or arms[1] is None:
+        return None
+    return MetricValues(
+        baseline=arms[0],
+        variant=arms[1],
+        paired=pairs.paired,
+        clusters=pairs.clusters,
+        score_range=(0.0, 1.0),
+    )
+
+
+def _breakdown(
+    spec: SliceSpec,
+    arms: Sequence[Results],
+    aligned: Sequence[tuple[Pairs, Audit]],
+    metrics: Sequence[Metric],
+    values: Mapping[tuple[str, str], MetricValues],
+    methods: Methods,
+    plan: Plan,
+) -> SliceBreakdown:
+    deltas = []
+    for metric in metrics:
+        for arm, (pairs, _) in zip(arms, aligned, strict=True):
+            found = [
+                metric_delta(
+                    metric.name,
+                    metric.direction or "higher",
+                    values[arm.name, metric.name],
+                    methods,
+                    questions=part.questions,
+                    slice_label=part.label,
+                    variant_name=arm.name,
+                )
+                for part in slice_questions(pairs, spec)
+            ]
+            deltas.extend(_worst_first(found, plan.analysis.min_slice))
+    return SliceBreakdown(spec=spec, deltas=tuple(deltas))
+
+
+def _worst_first(deltas: Sequence[Delta], min_slice: int) -> list[Delta]:
+    """Sort by worsening, mark slices below the minimum size."""
+    marked = []
+    for delta in deltas:
+        if 0 < delta.n_pairs < min_slice:
+            text = f"{delta.n_pairs} pairs, below the minimum slice size {min_slice}."
+            delta = replace(delta, notes=(*delta.notes, Note("small-slice", text)))
+        marked.append(delta)
+
+    def worsening(delta: Delta) -> float:
+        if delta.delta is None:
+            return float("-inf")
+        return -delta.delta if delta.direction == "higher" else delta.delta
+
+    return sorted(marked, key=lambda d: (-worsening(d), d.slice or ()))
+
+
+def _summary(arm: Results, n_trials: int) -> ArmSummary:
+    return ArmSummary(
+        name=arm.name,
+        files=arm.files,
+        n_rows=arm.n_rows,
+        n_trials=n_trials,
+        settings=arm.settings,
+    )
+
+
+def _signature(pairs: Pairs, audit: Audit, deltas: Sequence[Delta], plan: Plan) -> str:
+    computed = [delta for delta in deltas if delta.delta is not None]
+    intervals = [delta.interval.method for delta in computed if delta.interval]
+    tests = [delta.test for delta in computed if delta.test]
+    sampled = any(test.n_resamples for test in tests)
+    clusters = pairs.clusters
+    return display.signature(
+        n=audit.paired,
+        trials=audit.trials,
+        clusters=None
+        if clusters is None
+        else int(np.unique(clusters[pairs.paired]).size),
+        intervals=intervals,
+        confidence_level=plan.analysis.confidence_level,
+        tests=[test.method for test in tests],
+        seed=plan.analysis.seed if sampled else None,
+        plan_sha256=plan.sha256,
+        version=__version__,
+    )

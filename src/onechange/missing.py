@@ -17,7 +17,9 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 
-def filled_means(arm: ArmTable, metric: str, n_questions: int, fill: float) -> FloatArray:
+def filled_means(
+    arm: ArmTable, metric: str, n_questions: int, fill: float
+) -> FloatArray:
     """Question means of an arm with each missing trial filled before averaging.
 
     Parameters

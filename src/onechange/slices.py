@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -111,7 +112,7 @@ def _cut_labels(
     values = question_means(pairs, "baseline", column)
     texts = [f"{cut:g}" for cut in cuts]
     names = [f"< {texts[0]}"]
-    names += [f"{a} to < {b}" for a, b in zip(texts[:-1], texts[1:], strict=True)]
+    names += [f"{a} to < {b}" for a, b in itertools.pairwise(texts)]
     names += [f">= {texts[-1]}", NO_LABEL]
     codes = np.searchsorted(np.asarray(cuts), values, side="right")
     codes[np.isnan(values)] = len(names) - 1

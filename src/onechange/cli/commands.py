@@ -1,0 +1,98 @@
+"""The commands: read the arms, call the library, write the outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from onechange.cli import options as o
+from onechange.cli.output import outputs, print_out
+
+__all__ = ["COMMANDS"]
+
+FILE_OUTPUTS = ("markdown", "json", "csv")
+
+
+@o.with_options(o.BASELINE, o.VARIANT, o.COLUMNS, o.ARMS, o.FILES, o.PLAN, o.STDOUT)
+def audit(words: dict[str, Any]) -> None:
+    """Show what can be paired, what differs, what was left out and why."""
+    from onechange.align import align
+    from onechange.cli.inputs import read_arms, read_plan
+    from onechange.report.audit import render_audit
+
+    plan = read_plan(words)
+    baseline, variants = read_arms(words, [words["variant"]], plan)
+    _, ledger = align(baseline, variants[0], columns=plan.columns)
+    if not words["quiet"]:
+        print_out(render_audit(ledger, format=words["format"]))
+    if not any(metric.pairs for metric in ledger.metrics.values()):
+        raise typer.Exit(2)
+
+
+@o.with_options(
+    o.BASELINE, o.VARIANTS, o.COLUMNS, o.ARMS, o.FILES, o.PLAN, o.ANALYSIS, o.OUTPUT
+)
+def compare(words: dict[str, Any]) -> None:
+    """Show deltas with intervals, slices and trials."""
+    from onechange.cli.inputs import read_arms, read_plan
+
+    with _outputs(words) as out:
+        plan = read_plan(words)
+        baseline, variants = read_arms(words, words["variants"], plan)
+        from onechange.compare import compare as compare_arms
+
+        out.write(compare_arms(baseline, variants, plan))
+
+
+@o.with_options(
+    o.BASELINE,
+    o.VARIANT,
+    o.COLUMNS,
+    o.ARMS,
+    o.FILES,
+    o.PLAN,
+    o.DECISION,
+    o.ANALYSIS,
+    o.OUTPUT,
+)
+def decide(words: dict[str, Any]) -> None:
+    """Decide by the plan whether the change may ship, as text and exit code."""
+    from onechange.cli.inputs import read_arms, read_plan
+
+    with _outputs(words) as out:
+        plan = read_plan(words, decide=True)
+        baseline, variants = read_arms(words, [words["variant"]], plan)
+        from onechange.compare import compare as compare_arms
+        from onechange.decide import decide as apply_plan
+        from onechange.decide import exit_code
+
+        decision = apply_plan(compare_arms(baseline, variants, plan), plan)
+        out.write(decision)
+    raise typer.Exit(exit_code(decision))
+
+
+def demo(
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder for the outputs.", metavar="DIR")
+    ] = Path("demo-output"),
+) -> None:
+    """Run the whole job on bundled data."""
+    from onechange.cli.demo import run_demo
+
+    run_demo(out)
+
+
+def _outputs(words: dict[str, Any]) -> Any:
+    targets = {name: words[name] for name in FILE_OUTPUTS}
+    return outputs(targets, stdout=words["format"], quiet=words["quiet"])
+
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "audit": audit,
+    "compare": compare,
+    "decide": decide,
+    "demo": demo,
+}

@@ -1,0 +1,48 @@
+"""`onechange demo`: the whole job on the bundled experiment."""
+
+from __future__ import annotations
+
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from onechange.cli.output import outputs, print_out
+from onechange.errors import OnechangeError
+
+__all__ = ["run_demo"]
+
+
+def run_demo(out: Path) -> None:
+    """Decide on the bundled example and write every kind of output.
+
+    Parameters
+    ----------
+    out : Path
+        Folder for the outputs; made when absent.
+    """
+    from onechange.compare import compare
+    from onechange.decide import decide
+    from onechange.plan import Plan
+
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OnechangeError(
+            f"--out {out}: cannot be made ({error.strerror}); name a folder you may "
+            "write to."
+        ) from error
+    targets: dict[str, str | None] = {
+        "markdown": str(out / "report.md"),
+        "json": str(out / "result.json"),
+        "csv": str(out / "deltas.csv"),
+    }
+    with (
+        as_file(files("onechange") / "examples" / "rag_top_k") as folder,
+        outputs(targets, stdout="text", quiet=False) as opened,
+    ):
+        plan = Plan.load(folder / "plan.toml")
+        comparison = compare(folder / "baseline.jsonl", folder / "variant.jsonl", plan)
+        opened.write(decide(comparison, plan))
+    written = ", ".join(
+        sorted(Path(target).name for target in targets.values() if target)
+    )
+    print_out(f"\nWritten to {out}: {written}")

@@ -1,0 +1,100 @@
+"""From the words of a call to a plan and the arms it names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from onechange.errors import PlanError
+from onechange.plan import Plan
+from onechange.plan_flags import plan_from_flags
+from onechange.read import read
+from onechange.results import Results
+
+__all__ = ["read_arms", "read_plan"]
+
+
+def read_plan(words: dict[str, Any], *, decide: bool = False) -> Plan:
+    """Make the plan from ``--plan`` and the flags; flags win and are listed.
+
+    Raises
+    ------
+    PlanError
+        When the plan or a flag is not valid, or nothing says what to decide.
+    """
+    path = words.get("plan")
+    plan = plan_from_flags(
+        None if path is None else Plan.load(path),
+        primary=words.get("primary"),
+        guardrails=words.get("guardrail") or (),
+        slices=words.get("slice") or (),
+        metrics=words.get("metric") or (),
+        directions=words.get("direction") or (),
+        ranges=words.get("range") or (),
+        settings=words.get("setting") or (),
+        columns={
+            "question_id": words.get("id"),
+            "trial": words.get("trial"),
+            "status": words.get("status"),
+            "cluster": words.get("cluster"),
+        },
+        analysis={
+            name: words.get(name)
+            for name in (
+                "confidence_level",
+                "interval",
+                "test",
+                "adjust",
+                "min_slice",
+                "n_resamples",
+                "seed",
+            )
+        },
+    )
+    if decide and not plan.has_rules:
+        raise PlanError(
+            "nothing says what to decide; pass --plan FILE, or --primary NAME and "
+            "--guardrail NAME:MARGIN."
+        )
+    return plan
+
+
+def read_arms(
+    words: dict[str, Any], variants: Sequence[str], plan: Plan
+) -> tuple[Results, list[Results]]:
+    """Read the baseline and every variant, each with its further trials."""
+    names = _names(words, variants)
+    baseline = _arm(words, plan, words["baseline"], words["baseline_trial"], names[0])
+    arms = [
+        _arm(words, plan, source, words["variant_trial"], name)
+        for source, name in zip(variants, names[1:], strict=True)
+    ]
+    return baseline, arms
+
+
+def _names(words: dict[str, Any], variants: Sequence[str]) -> list[str]:
+    baseline = words["baseline_name"] or "baseline"
+    if len(variants) == 1:
+        return [baseline, words["variant_name"] or "variant"]
+    if words["variant_name"] or words["variant_trial"]:
+        raise PlanError(
+            "--variant-name and --variant-trial go with one variant; with several, "
+            "each is named after its file and read from a folder or a trial column."
+        )
+    return [baseline, *(Path(source).stem for source in variants)]
+
+
+def _arm(
+    words: dict[str, Any],
+    plan: Plan,
+    source: str,
+    trials: Sequence[str] | None,
+    name: str,
+) -> Results:
+    return read(
+        [source, *trials] if trials else source,
+        columns=plan.columns,
+        input_format=words["input_format"],
+        name=name,
+    )

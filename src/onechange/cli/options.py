@@ -1,0 +1,227 @@
+"""The flags that commands share, in groups, and how a command takes a group."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+__all__ = [
+    "ANALYSIS",
+    "ARMS",
+    "BASELINE",
+    "COLUMNS",
+    "DECISION",
+    "FILES",
+    "OUTPUT",
+    "PLAN",
+    "STDOUT",
+    "VARIANT",
+    "VARIANTS",
+    "Option",
+    "with_options",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One parameter of a command: its type and flag as Typer takes them."""
+
+    annotation: Any
+    default: Any = inspect.Parameter.empty
+
+
+Group = dict[str, Option]
+
+
+def with_options(
+    *groups: Group,
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command that takes ``words`` the parameters of several groups.
+
+    Typer reads the signature of a function; writing out thirty parameters for each
+    command would state every flag several times. The command receives its
+    parameters as one dictionary.
+    """
+    options = {name: option for group in groups for name, option in group.items()}
+
+    def decorate(command: Callable[[dict[str, Any]], None]) -> Callable[..., None]:
+        def call(**words: Any) -> None:
+            command(words)
+
+        call.__name__ = command.__name__
+        call.__doc__ = command.__doc__
+        call.__annotations__ = {
+            name: option.annotation for name, option in options.items()
+        }
+        call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [
+                inspect.Parameter(
+                    name,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    default=option.default,
+                    annotation=option.annotation,
+                )
+                for name, option in options.items()
+            ]
+        )
+        return call
+
+    return decorate
+
+
+def _argument(kind: Any, metavar: str, text: str) -> Option:
+    return Option(Annotated[kind, typer.Argument(metavar=metavar, help=text)])
+
+
+def _flag(
+    kind: Any,
+    flag: str,
+    metavar: str | None,
+    text: str,
+    *,
+    panel: str,
+    default: Any = None,
+) -> Option:
+    info = typer.Option(flag, metavar=metavar, help=text, rich_help_panel=panel)
+    return Option(Annotated[kind, info], default)
+
+
+def _word(flag: str, metavar: str, text: str, panel: str) -> Option:
+    return _flag(str | None, flag, metavar, text, panel=panel)
+
+
+def _words(flag: str, metavar: str, text: str, panel: str) -> Option:
+    return _flag(list[str] | None, flag, metavar, f"{text} Repeatable.", panel=panel)
+
+
+BASELINE: Group = {"baseline": _argument(str, "BASELINE", "Results of the baseline.")}
+VARIANT: Group = {"variant": _argument(str, "VARIANT", "Results of the variant.")}
+VARIANTS: Group = {
+    "variants": _argument(list[str], "VARIANT...", "Results of one or more variants.")
+}
+
+COLUMNS: Group = {
+    "id": _word("--id", "COLUMN", "Column with the question id.", "Input"),
+    "trial": _word("--trial", "COLUMN", "Column with the trial.", "Input"),
+    "status": _word("--status", "COLUMN", "Column with each row's status.", "Input"),
+    "cluster": _word(
+        "--cluster", "COLUMN", "Column with the source that questions share.", "Input"
+    ),
+    "slice": _words(
+        "--slice",
+        "SPEC",
+        "Break down by a column (a), crossed columns (a,b) or cut points (a:100,300).",
+        "Input",
+    ),
+    "metric": _words("--metric", "NAME", "Only these metrics.", "Input"),
+    "direction": _words(
+        "--direction", "NAME=higher|lower", "Which values are better.", "Input"
+    ),
+    "range": _words(
+        "--range", "NAME=LOW,HIGH", "Lowest and highest score of a metric.", "Input"
+    ),
+    "setting": _words(
+        "--setting", "COLUMN", "Column that holds a setting of the arm.", "Input"
+    ),
+}
+FILES: Group = {
+    "input_format": _word(
+        "--input-format", "NAME", "Read the files as this format.", "Input"
+    ),
+}
+ARMS: Group = {
+    "baseline_name": _word(
+        "--baseline-name",
+        "NAME",
+        "Name of the baseline, or its system in a file that holds several.",
+        "Input",
+    ),
+    "variant_name": _word(
+        "--variant-name",
+        "NAME",
+        "Name of the variant, or its system in a file that holds several.",
+        "Input",
+    ),
+    "baseline_trial": _words(
+        "--baseline-trial", "FILE", "A further trial of the baseline.", "Input"
+    ),
+    "variant_trial": _words(
+        "--variant-trial", "FILE", "A further trial of the variant.", "Input"
+    ),
+}
+PLAN: Group = {
+    "plan": _flag(Path | None, "--plan", "FILE", "The plan (TOML).", panel="Decision"),
+}
+DECISION: Group = {
+    "primary": _words(
+        "--primary", "NAME[:MIN]", "Metric that must improve, by over MIN.", "Decision"
+    ),
+    "guardrail": _words(
+        "--guardrail",
+        "NAME:MARGIN",
+        "Metric that may worsen by MARGIN at most (0.02 or 10%).",
+        "Decision",
+    ),
+}
+ANALYSIS: Group = {
+    "confidence_level": _flag(
+        float | None,
+        "--confidence-level",
+        "LEVEL",
+        "Two-sided level of the intervals (0.95).",
+        panel="Analysis",
+    ),
+    "interval": _word("--interval", "NAME", "Decision interval (auto).", "Analysis"),
+    "test": _word("--test", "NAME", "Test of no difference (auto).", "Analysis"),
+    "adjust": _word(
+        "--adjust",
+        "max-t|holm|bh|none",
+        "Multiplicity over slices and metrics (max-t).",
+        "Analysis",
+    ),
+    "min_slice": _flag(
+        int | None,
+        "--min-slice",
+        "N",
+        "Fewest pairs of a slice that is judged by itself (10).",
+        panel="Analysis",
+    ),
+    "n_resamples": _flag(
+        int | None,
+        "--n-resamples",
+        "N",
+        "Resamples where sampling is unavoidable (9999).",
+        panel="Analysis",
+    ),
+    "seed": _flag(
+        int | None,
+        "--seed",
+        "N",
+        "Seed where sampling is unavoidable (7).",
+        panel="Analysis",
+    ),
+}
+STDOUT: Group = {
+    "format": _flag(
+        str,
+        "--format",
+        "text|markdown|json",
+        "What stdout gets.",
+        panel="Output",
+        default="text",
+    ),
+    "quiet": _flag(
+        bool, "--quiet", None, "Nothing on stdout.", panel="Output", default=False
+    ),
+}
+OUTPUT: Group = {
+    "markdown": _word("--markdown", "FILE", "Markdown report; - is stdout.", "Output"),
+    "json": _word("--json", "FILE", "JSON output; - is stdout.", "Output"),
+    "csv": _word("--csv", "FILE", "All deltas as CSV; - is stdout.", "Output"),
+    **STDOUT,
+}

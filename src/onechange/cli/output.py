@@ -1,0 +1,131 @@
+"""Where results go: checked before work starts, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from onechange.errors import OnechangeError
+
+if TYPE_CHECKING:
+    from onechange.compare import Comparison
+    from onechange.decide import Decision
+
+STDOUT = "-"
+FORMATS = ("text", "markdown", "json")
+
+
+@contextmanager
+def outputs(
+    targets: dict[str, str | None], *, stdout: str, quiet: bool
+) -> Iterator[Outputs]:
+    """Open every output file before the work, and put them in place after it.
+
+    Parameters
+    ----------
+    targets : dict of str to str or None
+        Format name to file (``-`` is stdout; None is not wanted).
+    stdout : str
+        Format for stdout when no target is stdout.
+    quiet : bool
+        Print nothing on stdout unless a target is stdout.
+
+    Yields
+    ------
+    Outputs
+        Its `write` renders and writes everything.
+
+    Raises
+    ------
+    OnechangeError
+        When a file cannot be written, or two outputs want stdout.
+    """
+    if stdout not in FORMATS:
+        raise OnechangeError(
+            f'--format is "{stdout}"; expected one of {", ".join(FORMATS)}.'
+        )
+    wanted = {name: target for name, target in targets.items() if target is not None}
+    to_stdout = [name for name, target in wanted.items() if target == STDOUT]
+    if len(to_stdout) > 1:
+        raise OnechangeError(
+            f"{' and '.join('--' + name for name in to_stdout)} both write to stdout; "
+            "give a file name to all but one."
+        )
+    if not to_stdout and not quiet:
+        to_stdout = [stdout]
+    opened: dict[str, tuple[Path, Path]] = {}
+    try:
+        for name, target in wanted.items():
+            if target != STDOUT:
+                opened[name] = _open_beside(name, Path(target))
+        yield Outputs(opened, to_stdout[0] if to_stdout else None)
+    finally:
+        for temporary, _ in opened.values():
+            temporary.unlink(missing_ok=True)
+
+
+class Outputs:
+    """The opened outputs of one call."""
+
+    def __init__(
+        self, opened: dict[str, tuple[Path, Path]], stdout: str | None
+    ) -> None:
+        self._opened = opened
+        self._stdout = stdout
+
+    def write(self, result: Comparison | Decision) -> None:
+        """Render the result in every wanted format, then put the files in place."""
+        from onechange.report import render
+
+        for name, (temporary, _) in self._opened.items():
+            temporary.write_text(render(result, name), encoding="utf-8", newline="\n")
+        for temporary, target in self._opened.values():
+            temporary.replace(target)
+        if self._stdout == "text":
+            from onechange.report.terminal import render_text
+
+            color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+            print_out(render_text(result, color=color))
+        elif self._stdout is not None:
+            print_out(render(result, self._stdout))
+
+
+def print_out(text: str) -> None:
+    """Write text to stdout as UTF-8, whatever the locale says."""
+    sys.stdout.flush()
+    data = text if text.endswith("\n") else text + "\n"
+    if hasattr(sys.stdout, "buffer"):
+        sys.stdout.buffer.write(data.encode("utf-8"))
+        sys.stdout.buffer.flush()
+    else:
+        sys.stdout.write(data)
+
+
+def _open_beside(name: str, target: Path) -> tuple[Path, Path]:
+    """Make the temporary file beside the target, so that a bad path fails now."""
+    if target.is_dir():
+        raise OnechangeError(f"--{name} {target}: is a folder; name a file in it.")
+    try:
+        handle, temporary = tempfile.mkstemp(
+            dir=target.parent, prefix=f".{target.name}.", suffix=".part"
+        )
+        os.close(handle)
+        mode = 0o666 & ~_umask()
+        Path(temporary).chmod(mode)
+    except OSError as error:
+        raise OnechangeError(
+            f"--{name} {target}: cannot be written ({error.strerror}); choose a file "
+            "in an existing folder that you may write to."
+        ) from error
+    return Path(temporary), target
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
