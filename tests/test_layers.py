@@ -16,8 +16,6 @@ LAYERS: list[set[str]] = [
     {"results"},
     {"formats"},
     {"read"},
-    {"plan_parts"},
-    {"plan_file"},
     {"status", "plan"},
     {"align"},
     {"delta"},

@@ -1,0 +1,261 @@
+"""`Plan` and its TOML form: what was fixed before looking."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from onechange.plan.features import NOT_BUILT, features
+from onechange.plan.file import read_plan_file
+from onechange.plan.keys import BUILT_IN_RATES, Key, PlanKeyError, did_you_mean
+from onechange.plan.load import placed, plan_arguments
+from onechange.plan.parts import (
+    Analysis,
+    Change,
+    Guardrail,
+    Metric,
+    Primary,
+    SliceSpec,
+    as_slices,
+)
+from onechange.results import Columns
+
+__all__ = ["Plan"]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Plan:
+    """What was fixed before looking: metrics, margins, slices, analysis.
+
+    Parameters
+    ----------
+    primary : str, Primary or sequence of Primary, optional
+        The metric that should improve; without one, guardrails alone decide.
+    guardrails : sequence of Guardrail
+        What may not get worse, and by how much.
+    slices : sequence of SliceSpec, str or sequence of str
+        Breakdowns: ``"qtype"``, ``["qtype", "level"]`` (crossed),
+        ``"input_tokens:100,300"`` (cut points).
+    metrics : sequence of Metric
+        What differs from the inferred.
+    columns : Columns
+        Which column plays which role; completed by what the other parts name.
+    analysis : Analysis
+        Settings of the statistics.
+    weights : mapping of str to mapping of str to float
+        Production mix per slice column.
+    name, hypothesis, question_set : str, optional
+        Title, prediction, and the question set both arms must record.
+    stage : str
+        ``release`` or ``development``.
+    change : Change, optional
+        The one declared change.
+    accepted_changes : sequence of str
+        Further settings that may differ.
+    sha256 : str, optional
+        Hash of the plan file.
+    deviations : sequence of str
+        What flags changed in the plan.
+    places : mapping of tuple to str, optional
+        File and line of each key, for messages about the data.
+
+    Raises
+    ------
+    PlanError
+        When a part is not valid; the message names the key and the way out.
+
+    Examples
+    --------
+    >>> plan = Plan("correctness", [Guardrail("faithfulness", margin=0.02)], ["qtype"])
+    >>> plan.primary
+    (Primary(metric='correctness', min_improvement=0.0),)
+    """
+
+    primary: tuple[Primary, ...]
+    guardrails: tuple[Guardrail, ...]
+    slices: tuple[SliceSpec, ...]
+    metrics: tuple[Metric, ...]
+    columns: Columns
+    analysis: Analysis
+    weights: Mapping[str, Mapping[str, float]]
+    name: str | None
+    hypothesis: str | None
+    question_set: str | None
+    stage: str
+    change: Change | None
+    accepted_changes: tuple[str, ...]
+    sha256: str | None
+    deviations: tuple[str, ...]
+    places: Mapping[Key, str] = field(repr=False, compare=False)
+
+    def __init__(
+        self,
+        primary: Sequence[Primary] | Primary | str | None = None,
+        guardrails: Sequence[Guardrail] = (),
+        slices: Sequence[SliceSpec | str | Sequence[str]] = (),
+        metrics: Sequence[Metric] = (),
+        columns: Columns | None = None,
+        analysis: Analysis | None = None,
+        weights: Mapping[str, Mapping[str, float]] | None = None,
+        name: str | None = None,
+        hypothesis: str | None = None,
+        question_set: str | None = None,
+        stage: str = "release",
+        change: Change | None = None,
+        accepted_changes: Sequence[str] = (),
+        sha256: str | None = None,
+        deviations: Sequence[str] = (),
+        places: Mapping[Key, str] | None = None,
+    ) -> None:
+        rules = _guardrails(guardrails)
+        values: dict[str, Any] = {
+            "primary": _primaries(primary),
+            "guardrails": rules,
+            "slices": as_slices(slices, rules),
+            "metrics": tuple(metrics),
+            "columns": columns or Columns(),
+            "analysis": analysis or Analysis(),
+            "weights": weights or {},
+            "name": name,
+            "hypothesis": hypothesis,
+            "question_set": question_set,
+            "stage": stage,
+            "change": change,
+            "accepted_changes": tuple(accepted_changes),
+            "sha256": sha256,
+            "deviations": tuple(deviations),
+            "places": places or {},
+        }
+        for field_name, value in values.items():
+            object.__setattr__(self, field_name, value)
+        _check(self)
+        object.__setattr__(self, "columns", _completed_columns(self))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Plan:
+        """Read a TOML plan.
+
+        Parameters
+        ----------
+        path : str or Path
+            The plan file; ``docs/plan.md`` describes its keys.
+
+        Returns
+        -------
+        Plan
+
+        Raises
+        ------
+        PlanError
+            With file, line and key, what was found there and the way out.
+        """
+        source = read_plan_file(path)
+        arguments = plan_arguments(source)
+        places = {key: source.place(key) for key in source.lines}
+        plan: Plan = placed(
+            source,
+            (),
+            lambda: cls(**arguments, sha256=source.sha256, places=places),
+        )
+        return plan
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether there is anything to decide."""
+        return bool(self.primary or self.guardrails)
+
+
+def _primaries(
+    primary: Sequence[Primary] | Primary | str | None,
+) -> tuple[Primary, ...]:
+    if primary is None:
+        return ()
+    if isinstance(primary, str):
+        return (Primary(primary),)
+    return (primary,) if isinstance(primary, Primary) else tuple(primary)
+
+
+def _guardrails(guardrails: Sequence[Guardrail]) -> tuple[Guardrail, ...]:
+    seen: set[tuple[object, ...]] = set()
+    for index, rule in enumerate(guardrails):
+        same = (rule.metric, rule.statistic, rule.role, rule.every_slice, rule.rule)
+        if same in seen:
+            raise PlanKeyError(
+                ("guardrail", index, "metric"),
+                f'"{rule.metric}" has the same guardrail twice; keep one, with its '
+                "margin and its limit.",
+            )
+        seen.add(same)
+    return tuple(guardrails)
+
+
+def _check(plan: Plan) -> None:
+    stages = ("release", "development")
+    if plan.stage not in stages:
+        raise PlanKeyError(
+            ("experiment", "stage"),
+            f'is "{plan.stage}"; {did_you_mean(plan.stage, stages)}',
+        )
+    for key, names in (
+        ("metric", [metric.name for metric in plan.metrics]),
+        ("primary", [primary.metric for primary in plan.primary]),
+    ):
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                raise PlanKeyError(
+                    (key, index), f'"{name}" is declared twice; keep one of them.'
+                )
+    for column, mix in plan.weights.items():
+        shares = list(mix.values())
+        valid = all(math.isfinite(share) and share >= 0 for share in shares)
+        if not valid or not sum(shares) > 0:
+            raise PlanKeyError(
+                ("data", "weights", column),
+                f"of {column} must be finite numbers of 0 or more with a sum above 0.",
+            )
+    used = features(
+        plan.primary,
+        plan.guardrails,
+        plan.metrics,
+        plan.columns,
+        plan.analysis,
+        weights=plan.weights,
+    )
+    for feature, path in used:
+        if feature in NOT_BUILT:
+            raise PlanKeyError(path, NOT_BUILT[feature])
+
+
+def _completed_columns(plan: Plan) -> Columns:
+    """Add to the column roles what slices, metrics and rules name."""
+    given = plan.columns
+    labels = [c for spec in plan.slices if not spec.cuts for c in spec.columns]
+    wanted = list(given.metrics)
+    if wanted:
+        named = [
+            *(metric.name for metric in plan.metrics),
+            *(primary.metric for primary in plan.primary),
+            *(rule.metric for rule in plan.guardrails),
+        ]
+        wanted += [name for name in named if name not in BUILT_IN_RATES]
+        wanted += [spec.columns[0] for spec in plan.slices if spec.cuts]
+        for metric in plan.metrics:
+            if metric.numerator is not None and metric.denominator is not None:
+                wanted = [name for name in wanted if name != metric.name]
+                wanted += [metric.numerator, metric.denominator]
+    return replace(
+        given,
+        slices=tuple(dict.fromkeys((*given.slices, *labels))),
+        metrics=tuple(dict.fromkeys(wanted)),
+        metric_columns={
+            **given.metric_columns,
+            **{m.name: m.column for m in plan.metrics if m.column is not None},
+        },
+        ranges={
+            **given.ranges,
+            **{m.name: m.range for m in plan.metrics if m.range is not None},
+        },
+    )
