@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from onechange.errors import PlanError
-from onechange.plan import Plan
-from onechange.plan_flags import plan_from_flags
+from onechange.plan import Plan, plan_from_flags
 from onechange.read import read
 from onechange.results import Results
 
