@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from onechange.simulate.arms import Simulation, simulate
 from onechange.simulate.questions import QUESTION_TYPES, QuestionType
+from onechange.simulate.traces import traces
 
-__all__ = ["QUESTION_TYPES", "QuestionType", "Simulation", "simulate"]
+__all__ = ["QUESTION_TYPES", "QuestionType", "Simulation", "simulate", "traces"]

@@ -43,6 +43,8 @@ class QuestionType:
     template : str
         Text of a question with the fields ``{company}``, ``{year}``, ``{before}``,
         ``{later}``, ``{item}``, ``{other}`` and ``{region}``.
+    reference : str
+        Text of the reference answer with the field ``{value}``, a whole number.
     """
 
     name: str
@@ -53,6 +55,7 @@ class QuestionType:
     correct_without: float = 0.12
     declines: tuple[float, float] = (0.0, 0.0)
     template: str = "What does {company} say about {item} in its {year} report?"
+    reference: str = "{value} million"
 
     @property
     def answerable(self) -> bool:
@@ -75,6 +78,7 @@ QUESTION_TYPES: tuple[QuestionType, ...] = (
         findability=0.28,
         correct=(0.86, 0.85),
         template="How did {company}'s {item} change from {before} to {year}, and why?",
+        reference="It rose by {value} million after new contracts.",
     ),
     QuestionType(
         name="comparison",
@@ -83,6 +87,7 @@ QUESTION_TYPES: tuple[QuestionType, ...] = (
         findability=0.33,
         correct=(0.86, 0.85),
         template="Which grew faster at {company} in {year}: {item} or {other}?",
+        reference="The former, by {value} basis points.",
     ),
     QuestionType(
         name="table_cell",
