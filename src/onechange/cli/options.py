@@ -158,7 +158,7 @@ PLAN: Group = {
     "plan": _flag(Path | None, "--plan", "FILE", "The plan (TOML).", panel="Decision"),
 }
 DECISION: Group = {
-    "primary": _words(
+    "primary": _word(
         "--primary", "NAME[:MIN]", "Metric that must improve, by over MIN.", "Decision"
     ),
     "guardrail": _words(
