@@ -1,0 +1,346 @@
+"""The method table: which interval and which test a sample gets.
+
+Nothing else in the package chooses a method.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onechange.errors import MethodError
+from onechange.stats.arm import arm_limits
+from onechange.stats.caveats import (
+    enough_units,
+    fewest_units,
+    sample_notes,
+    unit_notes,
+)
+from onechange.stats.estimate import Interval, Note, TestResult
+from onechange.stats.interval import clip
+from onechange.stats.methods import (
+    INTERVAL_NAMES,
+    TEST_NAMES,
+    Method,
+    Sampling,
+    clustered,
+    known_name,
+    mean_method,
+    with_two_way,
+)
+from onechange.stats.sample import PairedSample
+from onechange.stats.significance import named_test
+from onechange.stats.student import StudentLaw, normal_quantile, tail_probability
+
+__all__ = [
+    "INTERVAL_NAMES",
+    "TEST_NAMES",
+    "Choice",
+    "arm_interval",
+    "automatic_interval",
+    "decision_interval",
+    "decision_test",
+    "fewest_units",
+    "margin_pvalue",
+]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An interval with what has to be said about it.
+
+    Parameters
+    ----------
+    interval : Interval or None
+        None when the data carry no interval; the notes say why.
+    notes : tuple of Note
+    enough : bool
+        False when there are fewer questions (clusters) than any status needs.
+    """
+
+    interval: Interval | None
+    notes: tuple[Note, ...] = ()
+    enough: bool = True
+
+
+def automatic_interval(
+    sample: PairedSample, *, confidence_level: float = 0.95
+) -> str | None:
+    """Name of the decision interval that ``auto`` stands for; None for none.
+
+    Parameters
+    ----------
+    sample : PairedSample
+    confidence_level : float
+        Two-sided level.
+    """
+    if clustered(sample):
+        return "newcombe-cluster" if sample.binary else "guarded-cr2-t"
+    if sample.n_pairs < fewest_units(confidence_level):
+        return None
+    return "newcombe" if sample.binary else "sign-flip+guarded-t"
+
+
+def decision_interval(
+    sample: PairedSample,
+    *,
+    name: str = "auto",
+    confidence_level: float = 0.95,
+    two_way: Interval | StudentLaw | None = None,
+    n_resamples: int = 9999,
+    seed: int = 7,
+) -> Choice:
+    """Interval of the mean delta on which statuses are decided.
+
+    Parameters
+    ----------
+    sample : PairedSample
+    name : str
+        ``auto`` or a name from `INTERVAL_NAMES`.
+    confidence_level : float
+        Two-sided level.
+    two_way : Interval or StudentLaw, optional
+        The two-way interval at this level, or its law, when runs differ: then the
+        decision interval is at each end the wider of it and the question-only one.
+        Used by ``auto`` and ``two-way``.
+    n_resamples, seed : int
+        For the sampled methods only.
+
+    Returns
+    -------
+    Choice
+        Without interval, and with note ``too-few-questions``, below
+        `fewest_units` questions under ``auto``.
+
+    Raises
+    ------
+    MethodError
+        If the named method does not fit the data.
+
+    Examples
+    --------
+    >>> from onechange.stats.sample import paired_sample
+    >>> b, v = np.zeros(20), np.repeat([1.0, 0.0], [6, 14])
+    >>> decision_interval(paired_sample(b, v)).interval.method
+    'newcombe'
+    """
+    tail = tail_probability(confidence_level)
+    sampling = Sampling(n_resamples, seed)
+    method = _bound_method(sample, name, confidence_level, two_way, sampling)
+    notes = sample_notes(sample, confidence_level)
+    enough = enough_units(notes)
+    if method is None:
+        return Choice(None, (*notes, *_why_none(sample, enough=enough)), enough)
+    interval = replace(method.interval(tail), confidence_level=confidence_level)
+    return Choice(_attainable(interval, sample), (*notes, *interval.notes), enough)
+
+
+def decision_test(
+    sample: PairedSample,
+    *,
+    name: str = "auto",
+    n_resamples: int = 9999,
+    seed: int = 7,
+    confidence_level: float = 0.95,
+) -> TestResult:
+    """Two-sided test of "no difference", by name or by the method table.
+
+    Parameters
+    ----------
+    sample : PairedSample
+    name : str
+        ``auto`` or a name from `TEST_NAMES`.
+    n_resamples, seed : int
+        Unused so far: every test here is exact or has a closed form.
+    confidence_level : float
+        Decides what counts as too few questions for McNemar under ``auto``.
+
+    Returns
+    -------
+    TestResult
+        pvalue None with note ``test-undefined`` where the test does not exist.
+
+    Raises
+    ------
+    MethodError
+        If the named test does not fit the data.
+    """
+    known_name(name, TEST_NAMES, "a test")
+    if name == "auto":
+        few = sample.n_pairs < fewest_units(confidence_level)
+        plain_binary = sample.binary and not clustered(sample) and not few
+        name = "mcnemar-midp" if plain_binary else "sign-flip"
+    return named_test(name, sample)
+
+
+def margin_pvalue(
+    sample: PairedSample,
+    margin_delta: float,
+    *,
+    alternative: str,
+    name: str = "auto",
+    confidence_level: float = 0.95,
+    two_way: StudentLaw | None = None,
+    n_resamples: int = 9999,
+    seed: int = 7,
+) -> float | None:
+    """One-sided p-value at a margin, consistent with the decision interval.
+
+    Parameters
+    ----------
+    sample : PairedSample
+    margin_delta : float
+        The margin as a delta (variant minus baseline), in the metric's unit.
+    alternative : str
+        ``greater``: the null is "the mean difference is `margin_delta` or less";
+        ``less``: "or more".
+    name : str
+        The interval's name.
+    confidence_level : float
+        The decision's level: below its fewest questions there is no p-value.
+    two_way : StudentLaw, optional
+        The law of the two-way interval, when runs differ.
+    n_resamples, seed : int
+        For the sampled methods only.
+
+    Returns
+    -------
+    float or None
+        The tail probability at which that end of the interval touches the
+        margin; None where there is no interval.
+
+    Raises
+    ------
+    MethodError
+        If `alternative` has another value, or the method does not fit.
+    """
+    if alternative not in ("greater", "less"):
+        raise MethodError(
+            f'alternative is "{alternative}"; choose "greater" or "less".'
+        )
+    sampling = Sampling(n_resamples, seed)
+    method = _bound_method(sample, name, confidence_level, two_way, sampling)
+    if method is None:
+        return None
+    if method.pvalue is not None:
+        return method.pvalue(margin_delta, alternative)
+    return _searched_pvalue(method, margin_delta, alternative)
+
+
+def arm_interval(
+    values: FloatArray,
+    *,
+    binary: bool,
+    clusters: IntArray | None = None,
+    confidence_level: float = 0.95,
+    score_range: tuple[float, float] | None = None,
+) -> Choice:
+    """Interval of an arm's own mean, for limits.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n_questions,)
+        Trial-averaged scores of all questions scored in the arm.
+    binary : bool
+        Whether the metric is binary.
+    clusters : ndarray of int, shape (n_questions,), optional
+    confidence_level : float
+        Two-sided level.
+    score_range : tuple of float, optional
+        Declared (lowest, highest) score.
+
+    Returns
+    -------
+    Choice
+
+    Notes
+    -----
+    Binary: Wilson. Mean: at each end the wider of guarded t and Hall. Clusters:
+    Wilson stretched by design effect and t; guarded CR2.
+
+    Examples
+    --------
+    >>> choice = arm_interval(np.ones(38), binary=True)
+    >>> choice.interval.method, round(choice.interval.low, 6), choice.interval.high
+    ('wilson', 0.90819, 1.0)
+    """
+    tail = tail_probability(confidence_level)
+    if clusters is not None and np.unique(clusters).size == values.size:
+        clusters = None
+    notes = unit_notes(values.size, clusters, confidence_level)
+    found = arm_limits(values, binary, clusters, score_range, tail)
+    if found is None:
+        return Choice(None, notes, enough_units(notes))
+    (low, high), method = found
+    interval = Interval(low, high, confidence_level, method)
+    if score_range is not None:
+        interval = clip(interval, *score_range)
+    return Choice(interval, notes, enough_units(notes))
+
+
+def _bound_method(
+    sample: PairedSample,
+    name: str,
+    confidence_level: float,
+    two_way: Interval | StudentLaw | None,
+    sampling: Sampling,
+) -> Method | None:
+    known_name(name, INTERVAL_NAMES, "an interval")
+    if name == "two-way" and two_way is None:
+        raise MethodError(
+            'The interval "two-way" needs two or more trials of at least 10 questions '
+            'in some arm; add trials or choose "auto".'
+        )
+    if name not in ("auto", "two-way"):
+        return mean_method(name, sample, sampling)
+    chosen = automatic_interval(sample, confidence_level=confidence_level)
+    if chosen is None:
+        return None
+    method = mean_method(chosen, sample, sampling)
+    return method if two_way is None else with_two_way(method, two_way)
+
+
+def _why_none(sample: PairedSample, *, enough: bool) -> tuple[Note, ...]:
+    if not enough or sample.n_nonzero > 0:
+        return ()
+    text = (
+        "No answer changed, so the differences show no spread: there is no interval "
+        "unless the metric's range is declared (--range NAME=LOW,HIGH)."
+    )
+    return (Note("equal-differences", text),)
+
+
+def _attainable(interval: Interval, sample: PairedSample) -> Interval:
+    if sample.score_range is not None:
+        width = sample.score_range[1] - sample.score_range[0]
+        return clip(interval, -width, width)
+    return clip(interval, -1.0, 1.0) if sample.binary else interval
+
+
+def _searched_pvalue(method: Method, margin: float, alternative: str) -> float:
+    """Tail probability at which the end of the interval passes the margin."""
+    from scipy.special import ndtr
+
+    def shown(z: float) -> bool:
+        interval = method.interval(max(float(ndtr(-z)), method.finest))
+        return interval.low > margin if greater else interval.high < margin
+
+    def refuted(z: float) -> bool:
+        interval = method.interval(max(float(ndtr(-z)), method.finest))
+        return interval.high < margin if greater else interval.low > margin
+
+    greater, smallest = alternative == "greater", 1e-9
+    for excluded, wrong_side in ((shown, False), (refuted, True)):
+        if not excluded(smallest):
+            continue
+        low, high = smallest, normal_quantile(method.finest)
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if excluded(middle) else (low, middle)
+        return float(ndtr(low if wrong_side else -low))
+    return 0.5

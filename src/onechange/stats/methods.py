@@ -1,0 +1,361 @@
+"""Every interval of a mean delta by its name: sample in, limits at any level out."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from onechange.errors import MethodError
+from onechange.stats.binary import BINARY_LIMITS, binary_table
+from onechange.stats.cluster import (
+    bell_mccaffrey_df,
+    cr2_law,
+    design_effect,
+    guarded_cr2_law,
+)
+from onechange.stats.cluster_binary import stretched_limits
+from onechange.stats.estimate import Interval
+from onechange.stats.interval import hall_limits, wider
+from onechange.stats.sample import PairedSample
+from onechange.stats.student import StudentLaw, guarded_t_law, t_law
+
+__all__ = [
+    "BOOTSTRAP_NAMES",
+    "INTERVAL_NAMES",
+    "TEST_NAMES",
+    "Method",
+    "Sampling",
+    "clustered",
+    "known_name",
+    "mean_method",
+    "score_width",
+    "with_two_way",
+]
+
+Limits = tuple[float, float]
+OneSided = Callable[[float, str], float | None]
+
+BOOTSTRAP_NAMES = (
+    "percentile",
+    "expanded-percentile",
+    "basic",
+    "bca",
+    "studentized",
+    "bayesian",
+)
+INTERVAL_NAMES = (
+    "auto",
+    "newcombe",
+    "newcombe-cluster",
+    "tango",
+    "bonett-price",
+    "agresti-min",
+    "wald",
+    "t",
+    "guarded-t",
+    "sign-flip",
+    "sign-flip+guarded-t",
+    *BOOTSTRAP_NAMES,
+    "cr2-t",
+    "guarded-cr2-t",
+    "two-way",
+    "fieller",
+    "guarded-fieller",
+    "hall",
+    "wilson",
+)
+TEST_NAMES = (
+    "auto",
+    "sign-flip",
+    "mcnemar-midp",
+    "mcnemar-exact",
+    "mcnemar-asymptotic",
+    "t",
+    "wilcoxon",
+)
+_OTHER_TARGET = {
+    "fieller": "is for relative deltas and ratio metrics",
+    "guarded-fieller": "is for relative deltas and ratio metrics",
+    "wilson": "is for one arm's own share",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How the sampled methods draw.
+
+    Parameters
+    ----------
+    n_resamples : int
+    seed : int
+    """
+
+    n_resamples: int = 9999
+    seed: int = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A named interval bound to a sample.
+
+    Parameters
+    ----------
+    name : str
+        The name that is printed.
+    interval : callable
+        From the probability beyond either limit to an `Interval` whose level is
+        set by the caller.
+    pvalue : callable or None
+        From a null value and an alternative to the one-sided p-value; None when
+        it has to be searched over the level.
+    finest : float
+        Smallest tail probability that `interval` can tell from 0.
+    """
+
+    name: str
+    interval: Callable[[float], Interval]
+    pvalue: OneSided | None = None
+    finest: float = 1e-300
+
+
+def clustered(sample: PairedSample) -> bool:
+    """Whether clusters are declared and one has more than one question."""
+    n_clusters = sample.n_clusters
+    return n_clusters is not None and n_clusters < sample.n_pairs
+
+
+def score_width(sample: PairedSample) -> float | None:
+    """Width of the score range: declared, or 1 for a binary metric."""
+    if sample.score_range is not None:
+        return sample.score_range[1] - sample.score_range[0]
+    return 1.0 if sample.binary else None
+
+
+def known_name(name: str, names: tuple[str, ...], kind: str) -> str:
+    """Return `name` if it is one of `names`.
+
+    Raises
+    ------
+    MethodError
+        Otherwise, with the nearest valid name.
+    """
+    if name in names:
+        return name
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f'; did you mean "{near[0]}"?' if near else f"; known: {', '.join(names)}."
+    raise MethodError(f'"{name}" is not the name of {kind}{hint}')
+
+
+def mean_method(name: str, sample: PairedSample, sampling: Sampling) -> Method | None:
+    """Bind the interval called `name` to a sample; whole clusters when declared.
+
+    Parameters
+    ----------
+    name : str
+        One of `INTERVAL_NAMES` but ``auto`` and ``two-way``.
+    sample : PairedSample
+    sampling : Sampling
+
+    Returns
+    -------
+    Method or None
+        None when the data cannot carry the method (fewer than two pairs or
+        clusters, or no changed answer and no declared score range).
+
+    Raises
+    ------
+    MethodError
+        If the method does not fit this kind of data.
+    """
+    known_name(name, INTERVAL_NAMES, "an interval")
+    if name in _OTHER_TARGET:
+        raise MethodError(
+            f'The interval "{name}" {_OTHER_TARGET[name]}, not for a delta of means; '
+            'choose "auto" or another name.'
+        )
+    if name in BINARY_LIMITS or name == "newcombe-cluster":
+        return _binary_method(name, sample)
+    if name in BOOTSTRAP_NAMES:
+        return _bootstrap_method(name, sample, sampling)
+    if name in ("cr2-t", "guarded-cr2-t") and sample.clusters is None:
+        way_out = name.replace("cr2-", "")
+        raise MethodError(
+            f'The interval "{name}" needs clusters, and none are declared; declare '
+            f'them (--cluster COLUMN) or choose "{way_out}".'
+        )
+    if name == "hall":
+        return _hall_method(sample)
+    if name == "sign-flip":
+        return _signflip_method(sample)
+    if name == "sign-flip+guarded-t":
+        return _wider_method(sample)
+    if name.startswith("guarded"):
+        return _guarded_method(sample)
+    return _plain_method(sample)
+
+
+def with_two_way(method: Method | None, two_way: Interval | StudentLaw) -> Method:
+    """At each end the wider of the question-only and the two-way interval.
+
+    Parameters
+    ----------
+    method : Method or None
+        The question-only method.
+    two_way : Interval or StudentLaw
+        An interval holds at its own level only; a law at every level.
+    """
+
+    def interval(tail: float) -> Interval:
+        if isinstance(two_way, StudentLaw):
+            other = two_way.limits(tail)
+        else:
+            other = (two_way.low, two_way.high)
+        if method is None:
+            return Interval(*other, 1 - 2 * tail, "two-way")
+        own = method.interval(tail)
+        limits = wider((own.low, own.high), other)
+        return Interval(*limits, 1 - 2 * tail, "two-way", notes=own.notes)
+
+    finest = 1e-300 if method is None else method.finest
+    return Method("two-way", interval, finest=finest)
+
+
+def _method_of_limits(
+    name: str,
+    limits: Callable[[float], Limits],
+    pvalue: OneSided | None = None,
+) -> Method:
+    def interval(tail: float) -> Interval:
+        low, high = limits(tail)
+        return Interval(low, high, 1 - 2 * tail, name, degenerate=low == high)
+
+    return Method(name, interval, pvalue)
+
+
+def _method_of_law(name: str, law: StudentLaw | None) -> Method | None:
+    return None if law is None else _method_of_limits(name, law.limits, law.pvalue)
+
+
+def _binary_method(name: str, sample: PairedSample) -> Method | None:
+    if not sample.binary:
+        raise MethodError(
+            f'The interval "{name}" is for scores of 0 and 1, and this metric has '
+            'others; choose "auto", "sign-flip+guarded-t" or "t".'
+        )
+    if name == "newcombe-cluster" and sample.clusters is None:
+        raise MethodError(
+            'The interval "newcombe-cluster" needs clusters, and none are declared; '
+            'declare them (--cluster COLUMN) or choose "newcombe".'
+        )
+    if sample.n_pairs == 0:
+        return None
+    base = BINARY_LIMITS[name.removesuffix("-cluster")]
+    table = binary_table(sample.baseline, sample.variant)
+    if not clustered(sample) or sample.clusters is None:
+        return _method_of_limits(name, lambda tail: base(table, tail))
+    deff = design_effect(sample.difference, sample.clusters)
+    df = bell_mccaffrey_df(sample.clusters)
+    if deff is None or df is None:
+        return None
+    return _method_of_limits(
+        f"{name.removesuffix('-cluster')}-cluster",
+        lambda tail: stretched_limits(
+            base(table, tail), table.delta, deff=deff, df=df, tail=tail
+        ),
+    )
+
+
+def _bootstrap_method(name: str, sample: PairedSample, sampling: Sampling) -> Method:
+    from onechange.stats.bootstrap import bootstrap_interval
+
+    clusters = sample.clusters if clustered(sample) else None
+
+    def interval(tail: float) -> Interval:
+        return bootstrap_interval(
+            sample.difference,
+            method=name,
+            clusters=clusters,
+            confidence_level=1 - 2 * tail,
+            n_resamples=sampling.n_resamples,
+            seed=sampling.seed,
+        )
+
+    return Method(name, interval, finest=1e-12)
+
+
+def _hall_method(sample: PairedSample) -> Method | None:
+    if clustered(sample):
+        raise MethodError(
+            'The interval "hall" treats questions as independent, and clusters are '
+            'declared; choose "guarded-cr2-t".'
+        )
+    if sample.n_pairs < 2:
+        return None
+
+    def limits(tail: float) -> Limits:
+        found = hall_limits(sample.difference, tail)
+        assert found is not None, "two pairs have limits"
+        return found
+
+    return _method_of_limits("hall", limits)
+
+
+def _signflip_method(sample: PairedSample) -> Method:
+    from onechange.stats.signflip import signflip_interval, signflip_test
+
+    clusters = sample.clusters if clustered(sample) else None
+
+    def interval(tail: float) -> Interval:
+        return signflip_interval(
+            sample.difference, clusters=clusters, confidence_level=1 - 2 * tail
+        )
+
+    def pvalue(null: float, alternative: str) -> float | None:
+        return signflip_test(
+            sample.difference, clusters=clusters, alternative=alternative, shift=null
+        ).pvalue
+
+    return Method("sign-flip", interval, pvalue, finest=1e-12)
+
+
+def _guarded_method(sample: PairedSample) -> Method | None:
+    width = score_width(sample)
+    if clustered(sample) and sample.clusters is not None:
+        law = guarded_cr2_law(sample.difference, sample.clusters, width=width)
+        return _method_of_law("guarded-cr2-t", law)
+    return _method_of_law("guarded-t", guarded_t_law(sample.difference, width=width))
+
+
+def _plain_method(sample: PairedSample) -> Method | None:
+    if clustered(sample) and sample.clusters is not None:
+        law = cr2_law(sample.difference, sample.clusters)
+        return _method_of_law("cr2-t", law)
+    return _method_of_law("t", t_law(sample.difference))
+
+
+def _wider_method(sample: PairedSample) -> Method | None:
+    guarded = _guarded_method(sample)
+    if guarded is None:
+        return None
+    signflip = _signflip_method(sample)
+    assert guarded.pvalue is not None
+    assert signflip.pvalue is not None
+    pvalues = (guarded.pvalue, signflip.pvalue)
+
+    def interval(tail: float) -> Interval:
+        first, second = guarded.interval(tail), signflip.interval(tail)
+        low, high = wider((first.low, first.high), (second.low, second.high))
+        return replace(
+            second,
+            low=low,
+            high=high,
+            method="sign-flip+guarded-t",
+            degenerate=False,
+        )
+
+    def pvalue(null: float, alternative: str) -> float | None:
+        found = [p for p in (f(null, alternative) for f in pvalues) if p is not None]
+        return max(found, default=None)
+
+    return Method("sign-flip+guarded-t", interval, pvalue, finest=1e-12)
