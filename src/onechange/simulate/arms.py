@@ -157,7 +157,7 @@ def simulate(
     (80, 80)
     >>> experiment.variant_settings["retriever"]["top_k"]
     8
-    >>> experiment.true_deltas["latency_ms"]
+    >>> round(experiment.true_deltas["latency_ms"], 6)
     180.0
     """
     design = Design(
