@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onechange import __version__, display
-from onechange.align import Audit, Pairs, align, question_means, rate
+from onechange.align import Audit, Pairs, align
 from onechange.delta import Delta, Methods, MetricValues, metric_delta
-from onechange.errors import PairingError, PlanError
-from onechange.missing import bounds, filled_means
-from onechange.plan import Metric, Plan, SliceSpec, resolve_metrics
+from onechange.errors import PairingError
+from onechange.missing import bounds
+from onechange.plan import Metric, Plan, resolve_metrics
 from onechange.read import read
 from onechange.results import Results, SourceFile
-from onechange.slices import slice_questions
+from onechange.slices import SliceBreakdown, break_down
 from onechange.stats.estimate import Note
 from onechange.trials import ArmTrials, MetricTrials, metric_trials
+from onechange.values import RATES, VariantValues, variant_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +36,6 @@ __all__ = [
     "compare",
 ]
 
-RATES = {"failed": "lower", "unscored": "lower", "answered": "higher"}
 HIGH_MISSING_SHARE = 0.2
 
 
@@ -48,18 +48,6 @@ class ArmSummary:
     n_rows: int
     n_trials: int
     settings: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class SliceBreakdown:
-    """One breakdown: deltas of every metric in every slice, worst change first."""
-
-    spec: SliceSpec
-    deltas: tuple[Delta, ...]
-    small: tuple[tuple[str, int], ...] = ()
-    heterogeneity_pvalue: dict[str, float | None] | None = None
-    reversals: tuple[str, ...] = ()
-    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,56 +121,59 @@ def compare(
     arms = _variants(variant, plan, variant_name)
     aligned = [align(base, arm, columns=plan.columns) for arm in arms]
     metrics, notes = resolve_metrics(plan, _metric_names(base, arms))
-    methods = Methods(
-        confidence_level=plan.analysis.confidence_level,
-        interval=plan.analysis.interval,
-        test=plan.analysis.test,
-        n_resamples=plan.analysis.n_resamples,
-        seed=plan.analysis.seed,
-    )
-    values = {
-        (arm.name, metric.name): _metric_values(pairs, metric, plan)
+    methods = _methods(plan)
+    variants = [
+        variant_values(arm.name, pairs, metrics, plan)
         for arm, (pairs, _) in zip(arms, aligned, strict=True)
-        for metric in metrics
-    }
+    ]
     deltas = tuple(
-        _overall_delta(arm.name, pairs, metric, values[arm.name, metric.name], methods)
-        for metric in metrics
-        for arm, (pairs, _) in zip(arms, aligned, strict=True)
+        _overall_delta(part, metric, methods) for metric in metrics for part in variants
     )
-    rates = {
-        (arm.name, name): rate_values
-        for arm, (pairs, _) in zip(arms, aligned, strict=True)
-        for name in RATES
-        if (rate_values := _rate_values(pairs, name)) is not None
-    }
+    audits = tuple(audit for _, audit in aligned)
     return Comparison(
-        baseline=_summary(base, aligned[0][1].trials[0]),
+        baseline=_summary(base, audits[0].trials[0]),
         variants=tuple(
             _summary(arm, audit.trials[1])
-            for arm, (_, audit) in zip(arms, aligned, strict=True)
+            for arm, audit in zip(arms, audits, strict=True)
         ),
-        audits=tuple(audit for _, audit in aligned),
+        audits=audits,
         pairs=tuple(pairs for pairs, _ in aligned),
         metrics=metrics,
         plan=plan,
         deltas=deltas,
         rates=tuple(
-            metric_delta(name, RATES[name], rate_values, methods, variant_name=arm)
-            for (arm, name), rate_values in rates.items()
+            metric_delta(name, RATES[name], values, methods, variant_name=part.name)
+            for part in variants
+            for name, values in part.rates.items()
         ),
         slices=tuple(
-            _breakdown(spec, arms, aligned, metrics, values, methods, plan)
+            break_down(
+                spec, variants, metrics, methods, min_slice=plan.analysis.min_slice
+            )
             for spec in plan.slices
         ),
         trials=tuple(
-            metric_trials(pairs, metric.name)
-            for pairs, _ in aligned
+            metric_trials(part.pairs, metric.name)
+            for part in variants
             for metric in metrics
         ),
         notes=notes,
         signature=_signature(*aligned[0], deltas, plan),
-        values=values | rates,
+        values={
+            (part.name, name): values
+            for part in variants
+            for name, values in (*part.metrics.items(), *part.rates.items())
+        },
+    )
+
+
+def _methods(plan: Plan) -> Methods:
+    return Methods(
+        confidence_level=plan.analysis.confidence_level,
+        interval=plan.analysis.interval,
+        test=plan.analysis.test,
+        n_resamples=plan.analysis.n_resamples,
+        seed=plan.analysis.seed,
     )
 
 
@@ -228,63 +219,16 @@ def _metric_names(baseline: Results, variants: Sequence[Results]) -> list[str]:
     return names
 
 
-def _metric_values(pairs: Pairs, metric: Metric, plan: Plan) -> MetricValues:
-    arms = {}
-    for name, arm in (("baseline", pairs.baseline), ("variant", pairs.variant)):
-        fill = _fill(metric, plan)
-        if metric.name not in arm.metrics:
-            arms[name] = np.full(pairs.paired.size, np.nan)
-        elif fill is None:
-            arms[name] = question_means(pairs, name, metric.name)
-        else:
-            arms[name] = filled_means(arm, metric.name, pairs.paired.size, fill)
-    return MetricValues(
-        baseline=arms["baseline"],
-        variant=arms["variant"],
-        paired=pairs.paired,
-        clusters=pairs.clusters,
-        score_range=metric.range,
-        tie=metric.tie,
-    )
-
-
-def _fill(metric: Metric, plan: Plan) -> float | None:
-    """Value that stands in for an unscored question; None leaves it out."""
-    policy = metric.unscored or plan.analysis.unscored
-    if policy == "exclude":
-        return None
-    if metric.range is None:
-        raise PlanError(
-            f'unscored = "{policy}" for {metric.name} needs its score range; declare '
-            f"it, for example range = [0, 1]."
-        )
-    low, high = metric.range
-    if policy == "zero":
-        if metric.direction != "higher" or low != 0:
-            raise PlanError(
-                f'unscored = "zero" for {metric.name} needs a higher-is-better metric '
-                'whose range starts at 0; use "worst" instead.'
-            )
-        return 0.0
-    return low if metric.direction == "higher" else high
-
-
-def _overall_delta(
-    variant_name: str,
-    pairs: Pairs,
-    metric: Metric,
-    values: MetricValues,
-    methods: Methods,
-) -> Delta:
+def _overall_delta(variant: VariantValues, metric: Metric, methods: Methods) -> Delta:
+    pairs, values = variant.pairs, variant.metrics[metric.name]
     delta = metric_delta(
         metric.name,
         metric.direction or "higher",
         values,
         methods,
-        variant_name=variant_name,
+        variant_name=variant.name,
     )
-    arms = (pairs.baseline, pairs.variant)
-    if not all(metric.name in arm.metrics for arm in arms):
+    if not all(metric.name in arm.metrics for arm in (pairs.baseline, pairs.variant)):
         return delta
     limits = bounds(pairs, metric, values, methods)
     notes = delta.notes
@@ -296,65 +240,6 @@ def _overall_delta(
         )
         notes = (*notes, Note("high-missing-share", text))
     return replace(delta, bounds=limits, notes=notes)
-
-
-def _rate_values(pairs: Pairs, name: str) -> MetricValues | None:
-    """Built-in rate of each question; None when it is not measured."""
-    arms = [rate(pairs, arm, name) for arm in ("baseline", "variant")]
-    if arms[0] is None or arms[1] is None:
-        return None
-    return MetricValues(
-        baseline=arms[0],
-        variant=arms[1],
-        paired=pairs.paired,
-        clusters=pairs.clusters,
-        score_range=(0.0, 1.0),
-    )
-
-
-def _breakdown(
-    spec: SliceSpec,
-    arms: Sequence[Results],
-    aligned: Sequence[tuple[Pairs, Audit]],
-    metrics: Sequence[Metric],
-    values: Mapping[tuple[str, str], MetricValues],
-    methods: Methods,
-    plan: Plan,
-) -> SliceBreakdown:
-    deltas = []
-    for metric in metrics:
-        for arm, (pairs, _) in zip(arms, aligned, strict=True):
-            found = [
-                metric_delta(
-                    metric.name,
-                    metric.direction or "higher",
-                    values[arm.name, metric.name],
-                    methods,
-                    questions=part.questions,
-                    slice_label=part.label,
-                    variant_name=arm.name,
-                )
-                for part in slice_questions(pairs, spec)
-            ]
-            deltas.extend(_worst_first(found, plan.analysis.min_slice))
-    return SliceBreakdown(spec=spec, deltas=tuple(deltas))
-
-
-def _worst_first(deltas: Sequence[Delta], min_slice: int) -> list[Delta]:
-    """Sort by worsening, mark slices below the minimum size."""
-    marked = []
-    for delta in deltas:
-        if 0 < delta.n_pairs < min_slice:
-            text = f"{delta.n_pairs} pairs, below the minimum slice size {min_slice}."
-            delta = replace(delta, notes=(*delta.notes, Note("small-slice", text)))
-        marked.append(delta)
-
-    def worsening(delta: Delta) -> float:
-        if delta.delta is None:
-            return float("-inf")
-        return -delta.delta if delta.direction == "higher" else delta.delta
-
-    return sorted(marked, key=lambda d: (-worsening(d), d.slice or ()))
 
 
 def _summary(arm: Results, n_trials: int) -> ArmSummary:

@@ -1,19 +1,23 @@
-"""Which questions belong to which slice of a breakdown."""
+"""The same `Delta` for each slice of a breakdown."""
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onechange.align import Pairs, question_means
+from onechange.delta import Delta, Methods, metric_delta
 from onechange.errors import PlanError
-from onechange.plan import SliceSpec
+from onechange.plan import Metric, SliceSpec
+from onechange.stats.estimate import Note
+from onechange.values import VariantValues
 
-__all__ = ["NO_LABEL", "Slice", "slice_questions"]
+__all__ = ["NO_LABEL", "Slice", "SliceBreakdown", "break_down", "slice_questions"]
 
 BoolArray = NDArray[np.bool_]
 TextArray = NDArray[np.object_]
@@ -35,6 +39,65 @@ class Slice:
 
     label: tuple[tuple[str, str], ...]
     questions: BoolArray
+
+
+@dataclass(frozen=True, slots=True)
+class SliceBreakdown:
+    """One breakdown: deltas of every metric in every slice, worst change first."""
+
+    spec: SliceSpec
+    deltas: tuple[Delta, ...]
+    small: tuple[tuple[str, int], ...] = ()
+    heterogeneity_pvalue: dict[str, float | None] | None = None
+    reversals: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
+def break_down(
+    spec: SliceSpec,
+    variants: Sequence[VariantValues],
+    metrics: Sequence[Metric],
+    methods: Methods,
+    *,
+    min_slice: int,
+) -> SliceBreakdown:
+    """Compute the delta of every metric and variant in every slice.
+
+    Parameters
+    ----------
+    spec : SliceSpec
+        The breakdown.
+    variants : sequence of VariantValues
+        Each variant with its pairs.
+    metrics : sequence of Metric
+        Resolved metrics.
+    methods : Methods
+        Level and method names, the same as overall.
+    min_slice : int
+        Slices with fewer pairs are shown but marked.
+
+    Returns
+    -------
+    SliceBreakdown
+    """
+    deltas: list[Delta] = []
+    for metric in metrics:
+        for variant in variants:
+            found = [
+                metric_delta(
+                    metric.name,
+                    metric.direction or "higher",
+                    variant.metrics[metric.name],
+                    methods,
+                    questions=part.questions,
+                    slice_label=part.label,
+                    variant_name=variant.name,
+                )
+                for part in slice_questions(variant.pairs, spec)
+            ]
+            marked = [_marked_small(delta, min_slice) for delta in found]
+            deltas.extend(sorted(marked, key=_worst_first))
+    return SliceBreakdown(spec=spec, deltas=tuple(deltas))
 
 
 def slice_questions(pairs: Pairs, spec: SliceSpec) -> tuple[Slice, ...]:
@@ -117,3 +180,17 @@ def _cut_labels(
     codes = np.searchsorted(np.asarray(cuts), values, side="right")
     codes[np.isnan(values)] = len(names) - 1
     return codes.astype(np.int64), names
+
+
+def _marked_small(delta: Delta, min_slice: int) -> Delta:
+    if not 0 < delta.n_pairs < min_slice:
+        return delta
+    text = f"{delta.n_pairs} pairs, below the minimum slice size {min_slice}."
+    return replace(delta, notes=(*delta.notes, Note("small-slice", text)))
+
+
+def _worst_first(delta: Delta) -> tuple[float, tuple[tuple[str, str], ...]]:
+    label = delta.slice or ()
+    if delta.delta is None:
+        return float("inf"), label
+    return (delta.delta if delta.direction == "higher" else -delta.delta), label
