@@ -1,1 +1,202 @@
-"""One module per foreign result format, each with `sniff` and `read`."""
+"""Result files of other tools -> `Results`: one module per format, `sniff` and `read`.
+
+`sniff` names the format of a file, `read_as` reads a file of one system,
+`read_systems` one that may hold several, `list_contents` says what a file holds, and
+`convert` writes our own row format.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+
+from onechange.errors import InputError
+from onechange.formats import aggregates, deepeval, promptfoo, ragas
+from onechange.formats.contents import Contents, SystemContents, describe
+from onechange.formats.convert import convert
+from onechange.formats.peek import peek
+from onechange.results import Columns, Results
+
+__all__ = [
+    "FORMATS",
+    "Contents",
+    "SystemContents",
+    "convert",
+    "describe",
+    "list_contents",
+    "read_as",
+    "read_systems",
+    "sniff",
+]
+
+_MODULES: tuple[ModuleType, ...] = (
+    ragas,
+    deepeval,
+    promptfoo,
+)
+FORMATS: dict[str, str] = {module.NAME: module.LOOKS_FOR for module in _MODULES}
+_READERS: dict[str, ModuleType] = {module.NAME: module for module in _MODULES}
+
+
+def sniff(path: Path | str) -> str | None:
+    """Name of the foreign format of a file or folder.
+
+    Parameters
+    ----------
+    path : Path or str
+        File or folder.
+
+    Returns
+    -------
+    str or None
+        A key of `FORMATS`; None when the file looks like none of them (a plain
+        table, say).
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read, looks like several formats, or is known to
+        hold no per-question results: a storage pointer, an aggregate, a list of
+        questions without answers.
+    """
+    seen = peek(Path(path))
+    aggregates.refuse(seen)
+    found = [module.NAME for module in _MODULES if module.sniff(seen)]
+    if len(found) > 1:
+        raise InputError(
+            f"{seen.path.name}: could be {' or '.join(found)}; say which with "
+            "--input-format."
+        )
+    return found[0] if found else None
+
+
+def read_as(
+    name: str,
+    path: Path | str,
+    *,
+    columns: Columns | None = None,
+    gold: Path | str | None = None,
+) -> Results:
+    """Read a file that holds one system.
+
+    Parameters
+    ----------
+    name : str
+        Format, a key of `FORMATS`.
+    path : Path or str
+        File or folder.
+    columns : Columns, optional
+        Roles of columns; they win over what the format says.
+    gold : Path or str, optional
+        Relevance judgements or right answers, for formats that keep them apart.
+
+    Returns
+    -------
+    Results
+
+    Raises
+    ------
+    InputError
+        When the file does not hold what the format promises, or holds several
+        systems.
+    """
+    systems = read_systems(path, name=name, columns=columns, gold=gold)
+    if len(systems) > 1:
+        listed = ", ".join(f'"{system}"' for system in systems)
+        raise InputError(
+            f"{Path(path).name}: holds {len(systems)} systems: {listed}; choose two "
+            "with --baseline-name and --variant-name."
+        )
+    return next(iter(systems.values()))
+
+
+def read_systems(
+    path: Path | str,
+    *,
+    name: str | None = None,
+    columns: Columns | None = None,
+    gold: Path | str | None = None,
+) -> dict[str, Results]:
+    """Read a file that may hold several systems.
+
+    Parameters
+    ----------
+    path : Path or str
+        File or folder.
+    name : str, optional
+        Format, a key of `FORMATS`; None sniffs it.
+    columns : Columns, optional
+        Roles of columns; they win over what the format says.
+    gold : Path or str, optional
+        Relevance judgements or right answers, for formats that keep them apart.
+
+    Returns
+    -------
+    dict of str to Results
+        By name of the system, in the order of the file.
+
+    Raises
+    ------
+    InputError
+        When the format is unknown or not recognised, or the file does not hold
+        what the format promises.
+    """
+    place = Path(path)
+    chosen = name or sniff(place)
+    if chosen is None:
+        raise InputError(
+            f"{place.name}: not recognised as one of {', '.join(FORMATS)}; name the "
+            "format with --input-format, or map the columns (--id, --metric)."
+        )
+    module = _reader(chosen)
+    found: dict[str, Results] = module.read(
+        place, columns=columns or Columns(), gold=None if gold is None else Path(gold)
+    )
+    return found
+
+
+def list_contents(
+    path: Path | str,
+    *,
+    name: str | None = None,
+    columns: Columns | None = None,
+    gold: Path | str | None = None,
+) -> Contents:
+    """Systems, metrics, slices and trials of a foreign file.
+
+    Parameters
+    ----------
+    path : Path or str
+        File or folder.
+    name : str, optional
+        Format, a key of `FORMATS`; None sniffs it.
+    columns : Columns, optional
+        Roles of columns.
+    gold : Path or str, optional
+        Relevance judgements or right answers.
+
+    Returns
+    -------
+    Contents
+
+    Raises
+    ------
+    InputError
+        As `read_systems`.
+    """
+    chosen = name or sniff(path)
+    systems = read_systems(path, name=chosen, columns=columns, gold=gold)
+    return describe(systems, format_name=chosen)
+
+
+def _reader(name: str) -> ModuleType:
+    if name in _READERS:
+        return _READERS[name]
+    near: Sequence[str] = difflib.get_close_matches(name, FORMATS, n=1)
+    hint = f'; did you mean "{near[0]}"?' if near else "."
+    raise InputError(
+        f'--input-format: "{name}" is not a format; known are '
+        f"{', '.join(FORMATS)}{hint}"
+    )
