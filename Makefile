@@ -43,5 +43,11 @@ check: lint types test  ## What must be green before a commit: format, lint, typ
 slow: $(DEV)  ## The simulation studies, minutes
 	$(PYTEST) -m slow
 
+reports: $(RUNTIME)  ## Rebuild reports/ from the real results in ONECHANGE_DATA
+	$(BIN)/python reports/build.py
+
+example: $(RUNTIME)  ## Rebuild the bundled example with the simulator
+	$(BIN)/python -m onechange.simulate
+
 clean:  ## Remove what the targets made
 	rm -rf $(VENV) demo-output site .mypy_cache .ruff_cache .pytest_cache .hypothesis
