@@ -28,12 +28,12 @@ test: $(DEV)  ## All fast tests
 	$(PYTEST) -m 'not slow'
 
 format: $(DEV)  ## Format the code
-	$(BIN)/ruff format src tests benchmarks
-	$(BIN)/ruff check --fix src tests benchmarks
+	$(BIN)/ruff format src tests benchmarks reports
+	$(BIN)/ruff check --fix src tests benchmarks reports
 
 lint: $(DEV)  ## Format check, lint
-	$(BIN)/ruff format --check src tests benchmarks
-	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks reports
+	$(BIN)/ruff check src tests benchmarks reports
 
 types: $(DEV)  ## Strict type check of the package
 	$(BIN)/mypy
