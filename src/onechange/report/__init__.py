@@ -1,1 +1,128 @@
 """Reports: one comparison or decision, rendered for the reader at hand."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from onechange.compare import Comparison
+from onechange.decide import Decision
+from onechange.errors import OnechangeError
+
+__all__ = ["FORMATS", "SUFFIXES", "render", "write_report"]
+
+Result = Comparison | Decision
+
+
+def _text(result: Result) -> str:
+    from onechange.report.terminal import render_text
+
+    return render_text(result)
+
+
+def _markdown(result: Result) -> str:
+    from onechange.report.markdown import render_markdown
+
+    return render_markdown(result)
+
+
+def _json(result: Result) -> str:
+    from onechange.report.json_output import to_json
+
+    return to_json(result)
+
+
+def _csv(result: Result) -> str:
+    from onechange.report.csv_output import to_csv
+
+    return to_csv(result)
+
+
+FORMATS: dict[str, Callable[[Result], str]] = {
+    "text": _text,
+    "markdown": _markdown,
+    "json": _json,
+    "csv": _csv,
+}
+SUFFIXES = {".md": "markdown", ".json": "json", ".csv": "csv", ".txt": "text"}
+
+
+def render(result: Result, format: str) -> str:
+    """Return a result as text in one of the output formats.
+
+    Parameters
+    ----------
+    result : Comparison or Decision
+        What `compare` or `decide` returned.
+    format : str
+        ``text``, ``markdown``, ``json`` or ``csv``.
+
+    Returns
+    -------
+    str
+        Ends with a line break; the same result gives the same bytes.
+
+    Raises
+    ------
+    OnechangeError
+        When the format is unknown.
+    """
+    if format not in FORMATS:
+        raise OnechangeError(
+            f'report format "{format}" is unknown; choose one of {", ".join(FORMATS)}.'
+        )
+    return FORMATS[format](result)
+
+
+def write_report(
+    result: Result, path: str | Path, *, format: str | None = None
+) -> None:
+    """Write a result to a file, whole or not at all.
+
+    Parameters
+    ----------
+    result : Comparison or Decision
+        What `compare` or `decide` returned.
+    path : str or Path
+        Where to; the suffix names the format.
+    format : str, optional
+        ``text``, ``markdown``, ``json`` or ``csv``, for another suffix.
+
+    Raises
+    ------
+    OnechangeError
+        When the suffix or format is unknown, or the file cannot be written.
+    """
+    target = Path(path)
+    if format is None:
+        suffix = target.suffix.lower()
+        if suffix not in SUFFIXES:
+            raise OnechangeError(
+                f'{target}: suffix "{suffix}" names no report format; use one of '
+                f"{', '.join(SUFFIXES)} or pass format=."
+            )
+        format = SUFFIXES[suffix]
+    _write_whole(target, render(result, format))
+
+
+def _write_whole(target: Path, text: str) -> None:
+    temporary: Path | None = None
+    try:
+        handle, name = tempfile.mkstemp(
+            dir=target.parent, prefix=f".{target.name}.", suffix=".part"
+        )
+        temporary = Path(name)
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode("utf-8", "backslashreplace"))
+        temporary.chmod(0o644)
+        temporary.replace(target)
+    except OSError as error:
+        raise OnechangeError(
+            f"{target}: cannot be written ({error.strerror}); choose a file in an "
+            "existing folder that you may write to."
+        ) from error
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)

@@ -1,0 +1,66 @@
+"""A result -> the whole report as plain blocks, in the order readers need."""
+
+from __future__ import annotations
+
+from onechange.compare import Comparison
+from onechange.decide import Decision
+from onechange.report.context import SYMBOLS, Context, make_context
+from onechange.report.deltas import metrics_section, slices_section
+from onechange.report.document import Bullets, Document, Section
+from onechange.report.ledger import compared_section
+from onechange.report.methods import methods_section
+from onechange.report.questions import questions_section
+from onechange.report.rules import headline, lead, rules_section
+from onechange.report.runs import runs_section
+from onechange.report.unscored import unscored_section
+
+__all__ = ["build_document"]
+
+
+def build_document(result: Comparison | Decision) -> Document:
+    """Lay out a comparison or decision as the blocks of a report.
+
+    Parameters
+    ----------
+    result : Comparison or Decision
+        What `compare` or `decide` returned.
+
+    Returns
+    -------
+    Document
+        Every figure already rounded; the same document serves all formats.
+    """
+    context = make_context(result)
+    status = str(context.decision.decision) if context.decision else ""
+    if context.decision is not None:
+        context.notes.add(context.decision.notes)
+    sections = [
+        compared_section(context),
+        rules_section(context),
+        metrics_section(context),
+        slices_section(context),
+        runs_section(context),
+        questions_section(context),
+        unscored_section(context),
+        methods_section(context),
+    ]
+    context.notes.add(context.comparison.notes)
+    sections.append(_notes_section(context))
+    return Document(
+        symbol=SYMBOLS.get(status, ""),
+        headline=headline(context),
+        status=status,
+        lead=lead(context),
+        sections=tuple(part for part in sections if part is not None),
+        signature=context.comparison.signature,
+    )
+
+
+def _notes_section(context: Context) -> Section | None:
+    items = []
+    for note, places in context.notes.places.items():
+        where = f" ({'; '.join(places)})" if places else ""
+        items.append(f"{note.code}: {note.text}{where}")
+    if not items:
+        return None
+    return Section("notes", "Notes", (Bullets(tuple(items), numbered=True),))

@@ -1,0 +1,167 @@
+"""What every part of a report needs: the result, its decimals and its notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from onechange.compare import Comparison
+from onechange.decide import Decision
+from onechange.delta import Delta
+from onechange.display import (
+    MISSING,
+    format_interval,
+    format_number,
+    format_percent,
+    metric_decimals,
+    rule_thresholds,
+)
+from onechange.plan import Plan
+from onechange.stats.estimate import Interval, Note
+
+__all__ = [
+    "ARROWS",
+    "SYMBOLS",
+    "Context",
+    "NoteList",
+    "comparison_of",
+    "decision_of",
+    "delta_notes",
+    "make_context",
+    "metric_text",
+    "printed_decimals",
+    "slice_text",
+]
+
+SYMBOLS = {
+    "pass": "✔",
+    "ship": "✔",
+    "fail": "✘",
+    "do not ship": "✘",
+    "inconclusive": "◐",
+}
+ARROWS = {"higher": "↑", "lower": "↓"}
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def comparison_of(result: Comparison | Decision) -> Comparison:
+    """Return the comparison behind a result."""
+    return result.comparison if isinstance(result, Decision) else result
+
+
+def decision_of(result: Comparison | Decision) -> Decision | None:
+    """Return the decision, None for a bare comparison."""
+    return result if isinstance(result, Decision) else None
+
+
+@dataclass(slots=True)
+class NoteList:
+    """Notes in order of appearance; equal notes share one number.
+
+    `places` says for each note where it was met (a metric, a slice, an arm).
+    """
+
+    places: dict[Note, list[str]] = field(default_factory=dict)
+
+    def add(self, notes: Iterable[Note], place: str = "") -> tuple[int, ...]:
+        """Register notes met at a place and return their numbers, from 1."""
+        numbers = []
+        for note in notes:
+            met = self.places.setdefault(note, [])
+            if place and place not in met:
+                met.append(place)
+            numbers.append(list(self.places).index(note) + 1)
+        return tuple(dict.fromkeys(numbers))
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A result with its choice of decimals and the notes met so far."""
+
+    comparison: Comparison
+    decision: Decision | None
+    plan: Plan
+    decimals: dict[str, int]
+    notes: NoteList
+
+    @property
+    def level(self) -> str:
+        """Confidence level as text, ``95 %``."""
+        return format_percent(self.plan.analysis.confidence_level)
+
+    @property
+    def several(self) -> bool:
+        """Whether more than one variant is compared."""
+        return len(self.comparison.variants) > 1
+
+    @property
+    def leading_metric(self) -> str | None:
+        """Metric that slices and questions are shown for: the primary, or the first."""
+        if self.decision is not None:
+            for status in self.decision.statuses:
+                if status.role == "primary":
+                    return status.metric
+        measured = [d.metric for d in self.comparison.deltas if d.n_pairs]
+        return measured[0] if measured else None
+
+    def number(self, metric: str, value: float | None, *, signed: bool = False) -> str:
+        """Write a figure of a metric with the metric's decimals."""
+        return format_number(value, self.decimals.get(metric), signed=signed)
+
+    def interval(
+        self, metric: str, interval: Interval | None, *, signed: bool = True
+    ) -> str:
+        """Write an interval of a metric with the metric's decimals."""
+        if interval is None:
+            return MISSING
+        return format_interval(interval, self.decimals.get(metric, 3), signed=signed)
+
+    def marks(self, notes: Iterable[Note], place: str) -> str:
+        """Register notes and return their raised numbers, to put behind a cell."""
+        numbers = self.notes.add(notes, place)
+        if not numbers:
+            return ""
+        return " " + "˒".join(str(n).translate(SUPERSCRIPTS) for n in numbers)
+
+
+def make_context(result: Comparison | Decision) -> Context:
+    """Collect what the parts of a report share."""
+    comparison, decision = comparison_of(result), decision_of(result)
+    plan = decision.plan if decision else comparison.plan
+    return Context(
+        comparison=comparison,
+        decision=decision,
+        plan=plan,
+        decimals=printed_decimals(comparison, plan),
+        notes=NoteList(),
+    )
+
+
+def printed_decimals(comparison: Comparison, plan: Plan) -> dict[str, int]:
+    """Choose the decimals of every metric from its deltas and the plan's rules."""
+    spread = {rule.metric for rule in plan.guardrails if rule.every_slice}
+    parts = [d for b in comparison.slices for d in b.deltas if d.metric in spread]
+    return metric_decimals(
+        (*comparison.deltas, *comparison.rates, *parts),
+        rule_thresholds(plan.primary, plan.guardrails),
+    )
+
+
+def delta_notes(delta: Delta) -> tuple[Note, ...]:
+    """Return the notes of a delta, of its interval and of its test, each once."""
+    found = list(delta.notes)
+    for part in (delta.interval, delta.test):
+        if part is not None:
+            found += part.notes
+    return tuple(dict.fromkeys(found))
+
+
+def metric_text(metric: str, direction: str, statistic: str = "mean") -> str:
+    """Write a metric with its statistic and the arrow of its better direction."""
+    named = metric if statistic == "mean" else f"{metric} {statistic}"
+    return f"{named} {ARROWS[direction]}"
+
+
+def slice_text(labels: tuple[tuple[str, str], ...] | None) -> str:
+    """Write the labels of a slice, ``multi_hop × hard``; the whole is ``all``."""
+    return "all" if labels is None else " × ".join(label for _, label in labels)

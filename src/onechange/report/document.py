@@ -1,0 +1,96 @@
+"""The blocks a report is made of, before any format: plain texts, already rounded.
+
+Every renderer walks the same `Document`, so that a figure has the same value in
+each of them. No text here is escaped; escaping belongs to the renderer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = [
+    "Block",
+    "Bullets",
+    "Column",
+    "Document",
+    "Paragraph",
+    "Plot",
+    "Section",
+    "Table",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Head of one column: its title, side (``l`` or ``r``) and a one-line meaning."""
+
+    title: str
+    align: str = "l"
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Cells as text; every row has one cell per column.
+
+    `row_status` names the status of each row (``pass``, ``fail``, ``inconclusive``
+    or empty), for renderers that have colours; the cells say it in words as well.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+    row_status: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Running text, with an optional label in front (``Compared``)."""
+
+    text: str
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    """A list of sentences; `numbered` lists are referred to by their numbers."""
+
+    items: tuple[str, ...]
+    numbered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A picture made of characters, to be set in a fixed-width font."""
+
+    lines: tuple[str, ...]
+    caption: str = ""
+
+
+Block = Table | Paragraph | Bullets | Plot
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One part of the report; `folded` parts may be collapsed by a renderer."""
+
+    key: str
+    title: str
+    blocks: tuple[Block, ...]
+    folded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A whole report: the decision first, then sections in a fixed order."""
+
+    symbol: str
+    headline: str
+    status: str
+    lead: tuple[str, ...]
+    sections: tuple[Section, ...]
+    signature: str
+
+    def section(self, key: str) -> Section | None:
+        """Return the section with that key, None when the report has none."""
+        return next((part for part in self.sections if part.key == key), None)

@@ -1,0 +1,167 @@
+"""A forest plot made of characters: one line per slice, on one scale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from onechange.display import (
+    MISSING,
+    escape_terminal,
+    format_count,
+    format_exact,
+    shorten,
+    text_width,
+)
+
+__all__ = ["ForestRow", "forest_lines"]
+
+MAX_LABEL = 36
+
+
+@dataclass(frozen=True, slots=True)
+class ForestRow:
+    """One line of the plot; the texts are already rounded.
+
+    `low`/`high` are None without an interval and infinite at an unbounded end;
+    `delta` is None for a slice that is not measured.
+    """
+
+    label: str
+    n_pairs: int
+    delta: float | None
+    low: float | None
+    high: float | None
+    delta_text: str
+    interval_text: str = ""
+    remark: str = ""
+
+
+def forest_lines(
+    rows: Sequence[ForestRow], *, direction: str = "higher", width: int = 41
+) -> tuple[str, ...]:
+    r"""Draw deltas with their intervals around zero.
+
+    Parameters
+    ----------
+    rows : sequence of ForestRow
+        From top to bottom.
+    direction : str
+        ``higher`` or ``lower``: which side of zero is better.
+    width : int
+        Columns of the plotting area.
+
+    Returns
+    -------
+    tuple of str
+        A head with the scale, then one line per row. ``●`` is the delta, the line
+        its interval, ``◂`` and ``▸`` mark ends beyond the scale, ``│`` is zero.
+
+    Examples
+    --------
+    >>> rows = [ForestRow("hard", 40, -0.12, -0.24, 0.0, "−0.12"),
+    ...         ForestRow("easy", 60, 0.13, 0.05, 0.21, "+0.13")]
+    >>> print("\n".join(forest_lines(rows, width=21)))
+    better →   n  delta  −0.25     0     +0.25
+    hard      40  −0.12  ┝━━━━●━━━━┥
+    easy      60  +0.13            │ ┝━━●━━┥
+    """
+    scale = _Scale.of(rows, width)
+    labels = [shorten(escape_terminal(row.label), MAX_LABEL) for row in rows]
+    counts = [format_count(row.n_pairs) for row in rows]
+    deltas = [row.delta_text for row in rows]
+    intervals = [row.interval_text for row in rows]
+    columns = [
+        _padded([_better(direction), *labels]),
+        _padded(["n", *counts], right=True),
+        _padded(["delta", *deltas], right=True),
+        [scale.head(), *(_line(row, scale) for row in rows)],
+    ]
+    if any(intervals):
+        columns.append(_padded(["", *intervals]))
+    columns.append(["", *(row.remark for row in rows)])
+    return tuple("  ".join(parts).rstrip() for parts in zip(*columns, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """A symmetric scale around zero that ends at a round number."""
+
+    end: float
+    width: int
+
+    @classmethod
+    def of(cls, rows: Sequence[ForestRow], width: int) -> _Scale:
+        deltas = [abs(row.delta) for row in rows if row.delta is not None]
+        ends = sorted(
+            abs(end)
+            for row in rows
+            for end in (row.low, row.high)
+            if end is not None and math.isfinite(end)
+        )
+        # One huge interval must not flatten all the others.
+        typical = 3 * ends[len(ends) // 2] if ends else 0.0
+        reach = max([min(ends[-1], typical) if ends else 0.0, *deltas])
+        return cls(_round_up(reach), width | 1)
+
+    @property
+    def zero(self) -> int:
+        return self.width // 2
+
+    def column(self, value: float) -> int:
+        """Column of a value; outside the scale it lies outside 0 … width - 1."""
+        if math.isinf(value):
+            return self.width if value > 0 else -1
+        return self.zero + round(value / self.end * self.zero)
+
+    def head(self) -> str:
+        low, high = format_exact(-self.end), format_exact(self.end, signed=True)
+        left = low + " " * (self.zero - len(low)) + "0"
+        return left + " " * (self.width - len(left) - len(high)) + high
+
+
+def _line(row: ForestRow, scale: _Scale) -> str:
+    cells = [" "] * scale.width
+    cells[scale.zero] = "│"
+    if row.delta is None:
+        return MISSING.center(scale.width)
+    if row.low is not None and row.high is not None:
+        first, last = scale.column(row.low), scale.column(row.high)
+        inside = range(max(first, 0), min(last, scale.width - 1) + 1)
+        for column in inside:
+            cells[column] = "━"
+        if first >= 0:
+            cells[min(first, scale.width - 1)] = "┝"
+        if last < scale.width:
+            cells[max(last, 0)] = "┥"
+        if first < 0:
+            cells[0] = "◂"
+        if last >= scale.width:
+            cells[-1] = "▸"
+    point = scale.column(row.delta)
+    cells[min(max(point, 0), scale.width - 1)] = "●"
+    return "".join(cells)
+
+
+def _better(direction: str) -> str:
+    return "better →" if direction == "higher" else "← better"
+
+
+def _padded(texts: Sequence[str], *, right: bool = False) -> list[str]:
+    width = max(text_width(text) for text in texts)
+    blanks = [" " * (width - text_width(text)) for text in texts]
+    if right:
+        return [blank + text for blank, text in zip(blanks, texts, strict=True)]
+    return [text + blank for blank, text in zip(blanks, texts, strict=True)]
+
+
+def _round_up(reach: float) -> float:
+    """Return the next of 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8 times a power of ten."""
+    if reach <= 0 or not math.isfinite(reach):
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(reach))
+    for step in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10):
+        if step * power >= reach * (1 - 1e-9):
+            return float(f"{step * power:.6g}")
+    return 10 * power

@@ -1,0 +1,190 @@
+"""What was compared: the change, the settings, and where every row went."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onechange.align import Audit
+from onechange.display import MISSING, format_count
+from onechange.report.context import Context
+from onechange.report.document import Block, Column, Paragraph, Section, Table
+
+__all__ = ["change_text", "compared_section", "ledger_text"]
+
+MAX_LISTED = 5
+
+
+def compared_section(context: Context) -> Section:
+    """Build the section that says what was compared."""
+    blocks: list[Block] = []
+    if context.plan.hypothesis:
+        blocks.append(Paragraph(context.plan.hypothesis, "Hypothesis"))
+    for audit in context.comparison.audits:
+        suffix = f" of {audit.variant_name}" if context.several else ""
+        blocks.append(Paragraph(change_text(context, audit), "Change" + suffix))
+        blocks.append(Paragraph(ledger_text(audit), "Questions" + suffix))
+        context.notes.add(audit.notes, audit.variant_name if context.several else "")
+    if context.plan.question_set:
+        blocks.append(Paragraph(context.plan.question_set, "Question set"))
+    for audit in context.comparison.audits:
+        blocks += _tables(context, audit)
+    if context.plan.deviations:
+        blocks.append(Paragraph("; ".join(context.plan.deviations), "Deviations"))
+    return Section("compared", "What was compared", tuple(blocks))
+
+
+def change_text(context: Context, audit: Audit) -> str:
+    """Say which settings differ and whether only the declared one does."""
+    declared = context.plan.change
+    parts = []
+    if declared is not None:
+        parts.append(
+            f"declared: {declared.setting} from {_value(declared.before)} to "
+            f"{_value(declared.after)}"
+        )
+    if not all(audit.settings_recorded):
+        names = (audit.baseline_name, audit.variant_name)
+        silent = [
+            name
+            for name, recorded in zip(names, audit.settings_recorded, strict=True)
+            if not recorded
+        ]
+        parts.append(
+            f"no settings are recorded for {' and '.join(silent)}, so nothing shows "
+            "that only one thing changed"
+        )
+        return "; ".join(parts) + "."
+    accepted = {declared.setting} if declared else set()
+    accepted.update(context.plan.accepted_changes)
+    differing = [
+        f"{c.setting} from {_value(c.baseline)} to {_value(c.variant)}"
+        + ("" if c.setting in accepted or declared is None else " (not declared)")
+        for c in audit.settings_changed
+    ]
+    if differing:
+        parts.append("recorded settings that differ: " + "; ".join(differing))
+    else:
+        parts.append("no recorded setting differs")
+    return "; ".join(parts) + "."
+
+
+def ledger_text(audit: Audit) -> str:
+    """Say in one sentence how many questions are paired and what was left out."""
+    total = audit.paired + len(audit.only_baseline) + len(audit.only_variant)
+    total += len(audit.not_comparable)
+    left = [
+        f"{format_count(len(ids))} {reason}"
+        for ids, reason in (
+            (audit.only_baseline, "only in the baseline"),
+            (audit.only_variant, "only in the variant"),
+            (audit.not_comparable, "not comparable"),
+        )
+        if ids
+    ]
+    sentence = f"{format_count(audit.paired)} of {format_count(total)} paired"
+    if left:
+        sentence += f" ({', '.join(left)})"
+    sentence += f"; {_trials(audit)}; {_rows(audit)}."
+    return sentence
+
+
+def _trials(audit: Audit) -> str:
+    base, variant = audit.trials
+    if base != variant:
+        return f"{base} trials of the baseline, {variant} of the variant"
+    return "one trial each" if base == 1 else f"{base} trials each"
+
+
+def _rows(audit: Audit) -> str:
+    total = sum(audit.rows_read)
+    text = f"{format_count(total)} rows read"
+    special = [
+        f"{format_count(sum(counts))} {status}"
+        for status, counts in audit.rows_by_status.items()
+        if status != "answered" and sum(counts)
+    ]
+    return f"{text}, {', '.join(special)}" if special else text
+
+
+def _tables(context: Context, audit: Audit) -> list[Block]:
+    tables: list[Block] = [_rows_table(audit)]
+    if audit.metrics:
+        tables.append(_metrics_table(audit))
+    named = [
+        Paragraph(_listed(ids), label)
+        for ids, label in (
+            (audit.only_baseline, "Only in the baseline"),
+            (audit.only_variant, "Only in the variant"),
+            (audit.not_comparable, "Not comparable"),
+        )
+        if ids
+    ]
+    return [*tables, *named]
+
+
+def _rows_table(audit: Audit) -> Table:
+    rows: list[tuple[str, int, int]] = [("rows read", *audit.rows_read)]
+    rows += [(f"· {name}", *counts) for name, counts in audit.rows_by_status.items()]
+    rows += [
+        (f"· left out: {name}", *counts)
+        for name, counts in audit.rows_left_out.items()
+        if sum(counts)
+    ]
+    rows.append(("trials", *audit.trials))
+    rows.append(("questions", *audit.questions))
+    rows.append(("· paired", audit.paired, audit.paired))
+    rows.append(
+        ("· only in this arm", len(audit.only_baseline), len(audit.only_variant))
+    )
+    excluded = len(audit.not_comparable)
+    rows.append(("· not comparable", excluded, excluded))
+    return Table(
+        (
+            Column("ledger"),
+            Column(audit.baseline_name, "r"),
+            Column(audit.variant_name, "r"),
+        ),
+        tuple((str(name), format_count(b), format_count(v)) for name, b, v in rows),
+    )
+
+
+def _metrics_table(audit: Audit) -> Table:
+    heads = (
+        "scored in both",
+        "unscored in baseline",
+        "in variant",
+        "in both",
+        "failed in baseline",
+        "in variant",
+        "in both",
+    )
+    rows = tuple(
+        (
+            name,
+            *(
+                format_count(count)
+                for count in (
+                    m.pairs,
+                    m.unscored_baseline,
+                    m.unscored_variant,
+                    m.unscored_both,
+                    m.failed_baseline,
+                    m.failed_variant,
+                    m.failed_both,
+                )
+            ),
+        )
+        for name, m in audit.metrics.items()
+    )
+    columns = (Column("paired questions"), *(Column(head, "r") for head in heads))
+    return Table(columns, rows)
+
+
+def _listed(ids: tuple[str, ...]) -> str:
+    shown = ", ".join(ids[:MAX_LISTED])
+    more = len(ids) - MAX_LISTED
+    return f"{shown} and {format_count(more)} more" if more > 0 else shown
+
+
+def _value(value: Any) -> str:
+    return MISSING if value is None else str(value)

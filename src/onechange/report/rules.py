@@ -1,0 +1,243 @@
+"""The decision and the promises of the plan, one row each."""
+
+from __future__ import annotations
+
+from onechange.decide import Decision, RuleStatus
+from onechange.delta import Delta
+from onechange.display import (
+    MISSING,
+    format_count,
+    format_exact,
+    format_percent,
+    format_pvalue,
+)
+from onechange.report.context import (
+    SYMBOLS,
+    Context,
+    delta_notes,
+    metric_text,
+    slice_text,
+)
+from onechange.report.document import Bullets, Column, Paragraph, Section, Table
+
+__all__ = ["headline", "lead", "rules_section", "rules_table"]
+
+DECISIONS = {
+    "ship": "Ship",
+    "do not ship": "Do not ship",
+    "inconclusive": "Inconclusive",
+}
+
+
+def headline(context: Context) -> str:
+    """Return the decision in words, or what was compared."""
+    decision = context.decision
+    if decision is not None:
+        title = DECISIONS[str(decision.decision)]
+        return f"{title}: {context.plan.name}" if context.plan.name else title
+    comparison = context.comparison
+    variants = ", ".join(arm.name for arm in comparison.variants)
+    return f"{comparison.baseline.name} → {variants}"
+
+
+def lead(context: Context) -> tuple[str, ...]:
+    """Return the sentences that stand before any table."""
+    decision = context.decision
+    if decision is None:
+        return ()
+    sentences = [_sentence(decision.reason)]
+    if context.plan.stage == "development":
+        sentences.append(
+            "Decided on development questions: confirm on held-out questions."
+        )
+    return (*sentences, *(_sentence(step) for step in decision.next_steps))
+
+
+def rules_section(context: Context) -> Section | None:
+    """Build the section of the primary and the guardrails."""
+    decision = context.decision
+    if decision is None or not decision.statuses:
+        return None
+    sentences = tuple(_sentence(status.reason) for status in decision.statuses)
+    blocks = (
+        rules_table(context),
+        Bullets(sentences),
+        Paragraph(_errors_sentence(context)),
+    )
+    return Section("rules", "Primary and guardrails", blocks)
+
+
+def rules_table(context: Context, *, marks: bool = True) -> Table:
+    """Build the table of promises.
+
+    Parameters
+    ----------
+    context : Context
+        A context with a decision.
+    marks : bool
+        Whether the numbers of the notes are put behind the metrics.
+    """
+    statuses = context.decision.statuses if context.decision else ()
+    further = any(status.pvalue_margin is not None for status in statuses)
+    resolution = any(status.smallest_margin is not None for status in statuses)
+    columns = [
+        Column("role"),
+        Column("metric", help="↑ higher is better, ↓ lower is better"),
+        *([Column("variant")] if context.several else []),
+        Column(_arm_title(context, "baseline"), "r"),
+        Column("variant", "r"),
+        Column("delta", "r", "variant minus baseline"),
+        Column(f"{context.level} interval", "r", "interval that decides the status"),
+        Column("allowed", "l", "what the plan asks of the delta or of the variant"),
+        *([Column("p", "r", "one-sided, at the margin")] if further else []),
+        *([Column("smallest margin", "r")] if resolution else []),
+        Column("status"),
+    ]
+    rows = []
+    for status in statuses:
+        row = _rule_cells(context, status, marks=marks)
+        if context.several:
+            row.insert(2, status.variant_name)
+        if further:
+            row.insert(-1, _pvalue_text(status))
+        if resolution:
+            row.insert(-1, _smallest(context, status))
+        rows.append(tuple(row))
+    return Table(
+        tuple(columns), tuple(rows), row_status=tuple(str(s.status) for s in statuses)
+    )
+
+
+def allowed_text(status: RuleStatus, direction: str) -> str:
+    """Write what a rule allows, in terms of the delta or of the variant.
+
+    Examples
+    --------
+    >>> rule = RuleStatus("latency_ms", "guardrail", "mean", "pass", "", margin=80.0)
+    >>> allowed_text(rule, "lower")
+    '≤ +80'
+    """
+    higher = direction == "higher"
+    if status.role == "primary":
+        least = status.min_improvement or 0.0
+        value = format_exact(least if higher else -least, signed=True)
+        return ("> " if higher else "< ") + value
+    parts = []
+    if status.margin is not None:
+        if isinstance(status.margin, str):
+            size = ("−" if higher else "+") + status.margin
+        else:
+            size = format_exact(
+                -status.margin if higher else status.margin, signed=True
+            )
+        if status.role == "equivalence":
+            parts.append("within ±" + size.lstrip("−+"))
+        else:
+            parts.append(("≥ " if higher else "≤ ") + size)
+    if status.limit is not None:
+        parts.append(f"variant {'≥' if higher else '≤'} {format_exact(status.limit)}")
+    return ", ".join(parts) or MISSING
+
+
+def _rule_cells(context: Context, status: RuleStatus, *, marks: bool) -> list[str]:
+    delta = status.delta
+    direction = delta.direction if delta else _direction(context, status.metric)
+    metric = metric_text(status.metric, direction, status.statistic)
+    if status.slice is not None:
+        metric += ", every " + " × ".join(column for column, _ in status.slice)
+    if marks:
+        notes = (*status.notes, *(delta_notes(delta) if delta else ()))
+        metric += context.marks(notes, status.metric)
+    verdict = f"{SYMBOLS[str(status.status)]} {status.status}"
+    if status.rule == "estimate":
+        verdict += " (estimate)"
+    return [
+        status.role,
+        metric,
+        context.number(status.metric, delta.baseline if delta else None),
+        context.number(status.metric, delta.variant if delta else None),
+        _delta_text(context, status),
+        _deciding_interval(context, status),
+        allowed_text(status, direction),
+        verdict,
+    ]
+
+
+def _delta_text(context: Context, status: RuleStatus) -> str:
+    if status.delta is None or status.delta.delta is None:
+        return "not measured"
+    text = context.number(status.metric, status.delta.delta, signed=True)
+    return f"{text} ({slice_text(status.slice)})" if status.slice else text
+
+
+def _deciding_interval(context: Context, status: RuleStatus) -> str:
+    delta = status.delta
+    if delta is None:
+        return MISSING
+    if status.limit is not None and status.margin is None:
+        own = context.interval(status.metric, delta.variant_interval, signed=False)
+        return own if own == MISSING else f"variant {own}"
+    return context.interval(status.metric, delta.interval)
+
+
+def _pvalue_text(status: RuleStatus) -> str:
+    return format_pvalue(status.pvalue_margin)
+
+
+def _smallest(context: Context, status: RuleStatus) -> str:
+    """Smallest margin that could pass, and the chance to pass if nothing changed."""
+    text = context.number(status.metric, status.smallest_margin)
+    if status.pass_probability_unchanged is None:
+        return text
+    return f"{text} ({format_percent(status.pass_probability_unchanged, 0)})"
+
+
+def _errors_sentence(context: Context) -> str:
+    level = context.plan.analysis.confidence_level
+    error = format_percent((1 - level) / 2)
+    decision = context.decision
+    count = len(decision.statuses) if decision else 0
+    text = (
+        f"Each pass and each fail carries a one-sided error of {error}. Ship needs "
+        "every status to pass, so it needs no correction for their number"
+    )
+    if count > 1:
+        text += (
+            f"; the chance of some false fail among the {format_count(count)} rules is "
+            "not controlled"
+        )
+    text += "."
+    if decision and any(s.pvalue_margin is not None for s in decision.statuses):
+        text += " p tests one-sided against the margin (the primary: its threshold)."
+    if decision and any(s.smallest_margin is not None for s in decision.statuses):
+        text += (
+            " The smallest margin is what this many questions could show if no answer "
+            "changed; in brackets, the chance to pass if nothing changed in truth."
+        )
+    return text
+
+
+def _direction(context: Context, metric: str) -> str:
+    found: list[Delta] = [
+        d
+        for d in (*context.comparison.deltas, *context.comparison.rates)
+        if d.metric == metric
+    ]
+    declared = [m.direction for m in context.plan.metrics if m.name == metric]
+    if found:
+        return found[0].direction
+    return next((d for d in declared if d), "higher")
+
+
+def _arm_title(context: Context, arm: str) -> str:
+    return arm
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "!", "?")) else text + "."
+
+
+def decision_word(decision: Decision) -> str:
+    """Return the decision with its symbol, ``✘ do not ship``."""
+    return f"{SYMBOLS[str(decision.decision)]} {decision.decision}"

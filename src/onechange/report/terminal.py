@@ -1,0 +1,225 @@
+"""The result for a terminal: the decision first, and all of it on one screen."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from onechange.compare import Comparison
+from onechange.decide import Decision
+from onechange.display import escape_terminal, format_count, text_table
+from onechange.report.context import SYMBOLS, Context, make_context
+from onechange.report.deltas import forest_plot, metrics_table
+from onechange.report.document import Table
+from onechange.report.ledger import change_text, ledger_text
+from onechange.report.rules import headline, lead, rules_table
+from onechange.report.runs import runs_line
+from onechange.report.unscored import bounds_line
+from onechange.stats.estimate import Note
+
+__all__ = ["render_text"]
+
+LINES = 40
+MIN_SLICES = 3
+LABEL = 11
+COLORS = {
+    "pass": "32",
+    "ship": "32",
+    "fail": "31",
+    "do not ship": "31",
+    "inconclusive": "33",
+}
+
+
+def render_text(
+    result: Comparison | Decision, *, width: int = 100, color: bool = False
+) -> str:
+    """Write a result for a terminal.
+
+    Parameters
+    ----------
+    result : Comparison or Decision
+        What `compare` or `decide` returned.
+    width : int
+        Columns of the terminal; running text is wrapped to it.
+    color : bool
+        Whether statuses are coloured; the words carry them in any case.
+
+    Returns
+    -------
+    str
+        For a decision at most 40 lines as long as the promises of the plan leave
+        room: slices and notes that do not fit are counted, never dropped silently.
+    """
+    context = make_context(result)
+    if context.decision is None:
+        blocks = _comparison_blocks(context, width)
+    else:
+        blocks = _decision_blocks(context, width, color)
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+# ---------------------------------------------------------------- decision
+
+
+def _decision_blocks(context: Context, width: int, color: bool) -> list[list[str]]:
+    head = _headline(context, width, color)
+    table = _table_lines(rules_table(context, marks=False), width, color=color)
+    reasons = _reasons(context, width)
+    facts = _facts(context, width)
+    signature = [escape_terminal(context.comparison.signature)]
+    fixed = [head, table, reasons, facts, signature]
+    used = sum(len(block) + 1 for block in fixed if block)
+    notes = _notes(_all_notes(context), width, at_most=3)
+    slices = _forests(context, width, room=LINES - used - len(notes) - 1)
+    room = LINES - used - sum(len(block) + 1 for block in slices)
+    notes = _notes(_all_notes(context), width, at_most=max(room - 1, 3))
+    return [head, table, reasons, *slices, facts, notes, signature]
+
+
+def _headline(context: Context, width: int, color: bool) -> list[str]:
+    decision = context.decision
+    status = str(decision.decision) if decision else ""
+    title = f"{SYMBOLS.get(status, '')} {headline(context)}".strip()
+    lines = [_painted(escape_terminal(title), status, color, bold=True)]
+    for sentence in lead(context):
+        lines += _wrapped(sentence, width)
+    return lines
+
+
+def _reasons(context: Context, width: int) -> list[str]:
+    """Sentences of the statuses that the headline has not yet given."""
+    decision = context.decision
+    if decision is None:
+        return []
+    lines = []
+    for status in decision.statuses:
+        if status.reason.rstrip(".") in decision.reason:
+            continue
+        lines += _wrapped(status.reason, width, first="· ", rest="  ")
+    return lines
+
+
+# ---------------------------------------------------------------- comparison
+
+
+def _comparison_blocks(context: Context, width: int) -> list[list[str]]:
+    head = [escape_terminal(headline(context))]
+    table = _table_lines(metrics_table(context, marks=False), width)
+    slices = _forests(context, width, room=None)
+    notes = _notes(_all_notes(context), width, at_most=None)
+    signature = [escape_terminal(context.comparison.signature)]
+    return [head, table, *slices, _facts(context, width), notes, signature]
+
+
+# ---------------------------------------------------------------- parts
+
+
+def _facts(context: Context, width: int) -> list[str]:
+    lines = []
+    for audit in context.comparison.audits:
+        lines += _labelled("Compared", ledger_text(audit), width)
+        lines += _labelled("Change", change_text(context, audit), width)
+    metric = context.leading_metric
+    lines += _labelled("Missing", bounds_line(context, metric), width)
+    lines += _labelled("Runs", runs_line(context, metric), width)
+    return lines
+
+
+def _forests(context: Context, width: int, *, room: int | None) -> list[list[str]]:
+    """Draw the leading metric slice by slice, the worst slices first."""
+    metric = context.leading_metric
+    breakdowns = context.comparison.slices
+    if metric is None or not breakdowns:
+        return []
+    share = None if room is None else max(room // len(breakdowns) - 4, MIN_SLICES)
+    blocks = []
+    for breakdown in breakdowns:
+        for arm in context.comparison.variants:
+            plot = forest_plot(
+                context,
+                breakdown,
+                metric,
+                arm.name,
+                at_most=share,
+                width=31,
+            )
+            if plot is not None:
+                caption = _wrapped(plot.caption, width)
+                blocks.append([*caption, *plot.lines])
+    return blocks
+
+
+def _all_notes(context: Context) -> list[Note]:
+    comparison, decision = context.comparison, context.decision
+    found: list[Note] = []
+    if decision is not None:
+        found += decision.notes
+        for status in decision.statuses:
+            found += status.notes
+            found += status.delta.notes if status.delta else ()
+    else:
+        for delta in (*comparison.deltas, *comparison.rates):
+            found += delta.notes
+    for audit in comparison.audits:
+        found += audit.notes
+    found += comparison.notes
+    for breakdown in comparison.slices:
+        found += breakdown.notes
+    return list(dict.fromkeys(found))
+
+
+def _notes(notes: Sequence[Note], width: int, *, at_most: int | None) -> list[str]:
+    """Write notes, one code after the other; what does not fit is counted."""
+    if not notes:
+        return []
+    lines = ["Notes"]
+    for i, note in enumerate(notes):
+        wrapped = _wrapped(f"{note.code}: {note.text}", width, first="· ", rest="  ")
+        last = i == len(notes) - 1
+        if at_most is not None and len(lines) + len(wrapped) + (not last) > at_most + 1:
+            more = format_count(len(notes) - i)
+            lines.append(f"· {more} more in the report (--markdown FILE)")
+            break
+        lines += wrapped
+    return lines
+
+
+def _table_lines(table: Table, width: int, *, color: bool = False) -> list[str]:
+    align = "".join(column.align for column in table.columns)
+    head = [column.title for column in table.columns]
+    lines = text_table(head, table.rows, align).splitlines()
+    if not table.row_status:
+        return lines
+    body = [
+        _painted(line, status, color)
+        for line, status in zip(lines[2:], table.row_status, strict=True)
+    ]
+    return [*lines[:2], *body]
+
+
+def _labelled(label: str, text: str, width: int) -> list[str]:
+    if not text:
+        return []
+    return _wrapped(text, width, first=label.ljust(LABEL), rest=" " * LABEL)
+
+
+def _wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
+    return textwrap.wrap(
+        escape_terminal(text),
+        width,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _painted(text: str, status: str, color: bool, *, bold: bool = False) -> str:
+    if not color or status not in COLORS:
+        return text
+    return f"\x1b[{'1;' if bold else ''}{COLORS[status]}m{text}\x1b[0m"
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return " ".join(part for part in parts if part)

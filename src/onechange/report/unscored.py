@@ -1,0 +1,79 @@
+"""Missing scores: how many, and what they could do to the delta."""
+
+from __future__ import annotations
+
+from onechange.delta import Delta
+from onechange.display import MISSING, format_count
+from onechange.report.context import Context, metric_text
+from onechange.report.document import Block, Column, Paragraph, Section, Table
+
+__all__ = ["bounds_line", "unscored_section"]
+
+
+def unscored_section(context: Context) -> Section | None:
+    """Build the section on unscored and failed rows."""
+    bounded = [d for d in context.comparison.deltas if d.bounds is not None]
+    if not bounded:
+        return None
+    incomplete = [d for d in bounded if d.bounds and d.bounds.n_incomplete]
+    if not incomplete:
+        text = "Every question that a metric applies to is scored in both arms."
+        return Section("unscored", "Unscored and failed", (Paragraph(text),))
+    columns = (
+        Column("metric"),
+        *([Column("variant")] if context.several else []),
+        Column("questions", "r", "questions that the metric applies to"),
+        Column("incomplete", "r", "without a score in one of the arms or trials"),
+        Column("not applicable", "r", "unscored in both arms"),
+        Column("delta of the pairs", "r"),
+        Column("delta if all were scored", "r", "worst … best"),
+        Column(f"{context.level} interval of these bounds", "r"),
+    )
+    rows = tuple(_cells(context, delta) for delta in incomplete)
+    blocks: list[Block] = [
+        Paragraph(
+            "The delta uses the questions scored in both arms. The bounds put every "
+            "missing score at its worst and at its best end of the declared range."
+        ),
+        Table(columns, rows),
+    ]
+    return Section("unscored", "Unscored and failed", tuple(blocks))
+
+
+def bounds_line(context: Context, metric: str | None) -> str:
+    """Say in one sentence where the missing scores could take a metric's delta."""
+    for delta in context.comparison.deltas:
+        bounds = delta.bounds
+        if delta.metric != metric or bounds is None or not bounds.n_incomplete:
+            continue
+        count = format_count(bounds.n_incomplete)
+        if bounds.low is None or bounds.high is None:
+            return f"{count} questions lack a score of {metric}: {bounds.reason}."
+        low = context.number(delta.metric, bounds.low, signed=True)
+        high = context.number(delta.metric, bounds.high, signed=True)
+        return (
+            f"{count} questions lack a score of {metric}; at their worst and best the "
+            f"delta would be {low} … {high}."
+        )
+    return ""
+
+
+def _cells(context: Context, delta: Delta) -> tuple[str, ...]:
+    bounds = delta.bounds
+    if bounds is None:
+        return ()
+    if bounds.low is None or bounds.high is None:
+        reach = bounds.reason or MISSING
+    else:
+        low = context.number(delta.metric, bounds.low, signed=True)
+        reach = f"{low} … {context.number(delta.metric, bounds.high, signed=True)}"
+    return (
+        metric_text(delta.metric, delta.direction, delta.statistic),
+        *([delta.variant_name] if context.several else []),
+        format_count(bounds.n_questions),
+        format_count(bounds.n_incomplete),
+        format_count(bounds.n_not_applicable),
+        context.number(delta.metric, delta.delta, signed=True),
+        reach,
+        context.interval(delta.metric, bounds.interval),
+    )
