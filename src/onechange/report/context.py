@@ -10,11 +10,10 @@ from onechange.decide import Decision
 from onechange.delta import Delta
 from onechange.display import (
     MISSING,
+    comparison_decimals,
     format_interval,
     format_number,
     format_percent,
-    metric_decimals,
-    rule_thresholds,
 )
 from onechange.plan import Plan
 from onechange.stats.estimate import Interval, Note
@@ -29,7 +28,6 @@ __all__ = [
     "delta_notes",
     "make_context",
     "metric_text",
-    "printed_decimals",
     "slice_text",
 ]
 
@@ -132,18 +130,8 @@ def make_context(result: Comparison | Decision) -> Context:
         comparison=comparison,
         decision=decision,
         plan=plan,
-        decimals=printed_decimals(comparison, plan),
+        decimals=comparison_decimals(comparison, plan),
         notes=NoteList(),
-    )
-
-
-def printed_decimals(comparison: Comparison, plan: Plan) -> dict[str, int]:
-    """Choose the decimals of every metric from its deltas and the plan's rules."""
-    spread = {rule.metric for rule in plan.guardrails if rule.every_slice}
-    parts = [d for b in comparison.slices for d in b.deltas if d.metric in spread]
-    return metric_decimals(
-        (*comparison.deltas, *comparison.rates, *parts),
-        rule_thresholds(plan.primary, plan.guardrails),
     )
 
 

@@ -343,6 +343,7 @@ def _status(status: RuleStatus) -> Json:
         "pvalue_margin": _pvalue(status.pvalue_margin),
         "smallest_margin": _number(status.smallest_margin),
         "pass_probability_unchanged": _number(status.pass_probability_unchanged),
+        "further_questions": status.further_questions,
         "status": str(status.status),
         "reason": status.reason,
         "notes": _notes(status.notes),

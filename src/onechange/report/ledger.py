@@ -96,7 +96,7 @@ def _trials(audit: Audit) -> str:
 
 
 def _rows(audit: Audit) -> str:
-    total = sum(audit.rows_read)
+    total = audit.rows_read[0] + audit.rows_read[1]
     text = f"{format_count(total)} rows read"
     special = [
         f"{format_count(sum(counts))} {status}"
