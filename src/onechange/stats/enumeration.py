@@ -1,0 +1,215 @@
+"""Exhaustive counts over subsets: the full list, or two halves that meet.
+
+A subset takes every question with probability one half. Equal values are taken
+together, so c questions with one value are c + 1 states, not 2^c.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "binomial_half",
+    "count_below",
+    "kth_smallest_mean",
+    "n_states",
+    "split_in_halves",
+    "subset_states",
+]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+LOG_TWO = float(np.log(2.0))
+
+
+def binomial_half(count: int) -> FloatArray:
+    """Probabilities of 0 … count successes in fair trials.
+
+    Parameters
+    ----------
+    count : int
+        Number of trials.
+
+    Returns
+    -------
+    ndarray of float, shape (count + 1,)
+
+    Notes
+    -----
+    Powers of two up to 50 trials, so that sums of them carry no rounding.
+
+    Examples
+    --------
+    >>> binomial_half(2).tolist()
+    [0.25, 0.5, 0.25]
+    """
+    if count <= 50:
+        row = np.ones(1)
+        for _ in range(count):
+            row = np.convolve(row, (0.5, 0.5))
+        return row
+    from scipy.special import gammaln
+
+    k = np.arange(count + 1, dtype=np.float64)
+    log = gammaln(count + 1.0) - gammaln(k + 1.0) - gammaln(count - k + 1.0)
+    law = np.exp(log - count * LOG_TWO)
+    return np.asarray(0.5 * (law + law[::-1]))
+
+
+def n_states(counts: IntArray) -> float:
+    """Return the number of different (value, count) combinations of a subset.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (n_values,)
+        Number of questions per value.
+
+    Returns
+    -------
+    float
+        ``prod(counts + 1)``; ``inf`` when beyond the double range.
+    """
+    log = float(np.sum(np.log1p(counts)))
+    return float(np.exp(log)) if log < 700.0 else float("inf")
+
+
+def subset_states(
+    columns: FloatArray, counts: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Sums of every subset, with their probabilities.
+
+    Parameters
+    ----------
+    columns : ndarray of float, shape (n_columns, n_values)
+        Quantities to be summed over the subset, such as value and size.
+    counts : ndarray of int, shape (n_values,)
+        Number of questions per value.
+
+    Returns
+    -------
+    sums : ndarray of float, shape (n_columns, n_states)
+    probability : ndarray of float, shape (n_states,)
+        They add up to one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sums, probability = subset_states(np.array([[1.0, 3.0]]), np.array([2, 1]))
+    >>> sums.tolist(), probability.tolist()
+    ([[0.0, 3.0, 1.0, 4.0, 2.0, 5.0]], [0.125, 0.125, 0.25, 0.25, 0.125, 0.125])
+    """
+    sums = np.zeros((columns.shape[0], 1))
+    probability = np.ones(1)
+    for column, count in zip(columns.T, counts.tolist(), strict=True):
+        taken = np.arange(count + 1, dtype=np.float64)
+        step = column[:, None] * taken
+        sums = (sums[:, :, None] + step[:, None, :]).reshape(columns.shape[0], -1)
+        probability = np.outer(probability, binomial_half(count)).ravel()
+    return sums, probability
+
+
+def split_in_halves(counts: IntArray) -> NDArray[np.bool_]:
+    """Split values into two sets with numbers of states that are nearly equal.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (n_values,)
+        Number of questions per value.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_values,)
+        True for the values of the first half.
+    """
+    first = np.zeros(counts.size, dtype=bool)
+    sizes = [0.0, 0.0]
+    for index in np.argsort(-counts, kind="stable").tolist():
+        smaller = 0 if sizes[0] <= sizes[1] else 1
+        sizes[smaller] += float(np.log1p(counts[index]))
+        first[index] = smaller == 0
+    return first
+
+
+def count_below(
+    values: FloatArray, counts: IntArray, threshold: float, tolerance: float
+) -> float:
+    """Probability that a random subset sums to a threshold at most.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n_values,)
+        Distinct values.
+    counts : ndarray of int, shape (n_values,)
+        Number of questions per value.
+    threshold : float
+        Largest sum that is counted.
+    tolerance : float
+        Sums up to this far above the threshold tie with it.
+
+    Returns
+    -------
+    float
+        All terms are positive, so small probabilities keep their relative accuracy.
+
+    Notes
+    -----
+    Meet in the middle: the sums of one half are sorted, and those of the other
+    half are looked up (Horowitz & Sahni 1974).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> count_below(np.array([1.0, 3.0]), np.array([2, 1]), 3.0, 0.0)
+    0.75
+    """
+    first = split_in_halves(counts)
+    left, left_probability = subset_states(values[None, first], counts[first])
+    right, right_probability = subset_states(values[None, ~first], counts[~first])
+    order = np.argsort(left[0], kind="stable")
+    cumulated = np.concatenate(([0.0], np.cumsum(left_probability[order])))
+    room = threshold + tolerance - right[0]
+    below = np.searchsorted(left[0][order], room, side="right")
+    return float(right_probability @ cumulated[below])
+
+
+def kth_smallest_mean(
+    values: FloatArray, sizes: FloatArray, counts: IntArray, *, tail: float
+) -> float:
+    """Smallest mean at which the share of subsets at or below it exceeds a tail.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n_values,)
+        Sum of the differences of a unit (question or cluster).
+    sizes : ndarray of float, shape (n_values,)
+        Number of questions of that unit, above zero.
+    counts : ndarray of int, shape (n_values,)
+        Number of units with this value and size.
+    tail : float
+        Half of the error level.
+
+    Returns
+    -------
+    float
+        ``-inf`` when the empty subset alone exceeds the tail.
+
+    Notes
+    -----
+    The empty subset counts as at or below every mean, which makes this the k-th
+    smallest of the 2^n - 1 means, k = floor(2^n tail) (Hartigan 1969).
+    """
+    sums, probability = subset_states(np.vstack((values, sizes)), counts)
+    empty = float(probability[0])
+    if empty > tail:
+        return -np.inf
+    means = sums[0, 1:] / sums[1, 1:]
+    order = np.argsort(means, kind="stable")
+    means = means[order]
+    share = empty + np.cumsum(probability[1:][order])
+    # Means that differ by rounding only are one mean: look at the end of the run.
+    noise = 1e-13 * float(np.max(np.abs(means)))
+    last_of_run = np.append(np.diff(means) > noise, True)
+    index = int(np.flatnonzero(last_of_run & (share > tail))[0])
+    return float(means[index])
