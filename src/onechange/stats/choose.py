@@ -28,11 +28,19 @@ from onechange.stats.methods import (
     clustered,
     known_name,
     mean_method,
+    touching_pvalue,
     with_two_way,
+)
+from onechange.stats.quantile import quantile_arm_interval, quantile_delta
+from onechange.stats.relative import (
+    Relative,
+    fieller_margin_pvalue,
+    ratio_delta,
+    relative_by_name,
 )
 from onechange.stats.sample import PairedSample
 from onechange.stats.significance import named_test
-from onechange.stats.student import StudentLaw, normal_quantile, tail_probability
+from onechange.stats.student import StudentLaw, tail_probability
 
 __all__ = [
     "INTERVAL_NAMES",
@@ -44,6 +52,11 @@ __all__ = [
     "decision_test",
     "fewest_units",
     "margin_pvalue",
+    "quantile_arm_interval",
+    "quantile_delta",
+    "ratio_delta",
+    "relative_interval",
+    "relative_margin_pvalue",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -225,11 +238,76 @@ def margin_pvalue(
         )
     sampling = Sampling(n_resamples, seed)
     method = _bound_method(sample, name, confidence_level, two_way, sampling)
-    if method is None:
+    return (
+        None if method is None else touching_pvalue(method, margin_delta, alternative)
+    )
+
+
+def relative_interval(
+    sample: PairedSample, *, name: str = "auto", confidence_level: float = 0.95
+) -> Relative:
+    """Relative delta with its interval, or the reason why it is undefined.
+
+    Parameters
+    ----------
+    sample : PairedSample
+    name : str
+        ``auto`` (guarded-fieller), ``guarded-fieller`` or ``fieller``.
+    confidence_level : float
+        Two-sided level.
+
+    Returns
+    -------
+    Relative
+        Under ``auto`` without interval below `fewest_units` questions.
+
+    Examples
+    --------
+    >>> from onechange.stats.sample import paired_sample
+    >>> relative_interval(paired_sample(np.zeros(8), np.ones(8))).reason
+    'the baseline mean is 0'
+    """
+    resolved = "guarded-fieller" if name == "auto" else name
+    found = relative_by_name(sample, name=resolved, confidence_level=confidence_level)
+    few = not clustered(sample) and sample.n_pairs < fewest_units(confidence_level)
+    if name != "auto" or not few or found.interval is None:
+        return found
+    fewest = fewest_units(confidence_level)
+    return Relative(found.delta, reason=f"fewer than {fewest} questions")
+
+
+def relative_margin_pvalue(
+    sample: PairedSample,
+    relative_delta: float,
+    *,
+    alternative: str,
+    name: str = "auto",
+    confidence_level: float = 0.95,
+) -> float | None:
+    """One-sided p-value at a relative margin, consistent with `relative_interval`.
+
+    Parameters
+    ----------
+    sample : PairedSample
+    relative_delta : float
+        The margin as a relative delta: -0.1 for "a fall by 10 %".
+    alternative : str
+        ``greater``: the null is "the relative delta is `relative_delta` or less";
+        ``less``: "or more".
+    name : str
+    confidence_level : float
+
+    Returns
+    -------
+    float or None
+        None where `relative_interval` has no interval.
+    """
+    found = relative_interval(sample, name=name, confidence_level=confidence_level)
+    if found.interval is None:
         return None
-    if method.pvalue is not None:
-        return method.pvalue(margin_delta, alternative)
-    return _searched_pvalue(method, margin_delta, alternative)
+    return fieller_margin_pvalue(
+        sample, relative_delta, alternative=alternative, name=found.interval.method
+    )
 
 
 def arm_interval(
@@ -320,27 +398,3 @@ def _attainable(interval: Interval, sample: PairedSample) -> Interval:
         width = sample.score_range[1] - sample.score_range[0]
         return clip(interval, -width, width)
     return clip(interval, -1.0, 1.0) if sample.binary else interval
-
-
-def _searched_pvalue(method: Method, margin: float, alternative: str) -> float:
-    """Tail probability at which the end of the interval passes the margin."""
-    from scipy.special import ndtr
-
-    def shown(z: float) -> bool:
-        interval = method.interval(max(float(ndtr(-z)), method.finest))
-        return interval.low > margin if greater else interval.high < margin
-
-    def refuted(z: float) -> bool:
-        interval = method.interval(max(float(ndtr(-z)), method.finest))
-        return interval.high < margin if greater else interval.low > margin
-
-    greater, smallest = alternative == "greater", 1e-9
-    for excluded, wrong_side in ((shown, False), (refuted, True)):
-        if not excluded(smallest):
-            continue
-        low, high = smallest, normal_quantile(method.finest)
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (middle, high) if excluded(middle) else (low, middle)
-        return float(ndtr(low if wrong_side else -low))
-    return 0.5

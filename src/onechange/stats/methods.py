@@ -18,7 +18,7 @@ from onechange.stats.cluster_binary import stretched_limits
 from onechange.stats.estimate import Interval
 from onechange.stats.interval import hall_limits, wider
 from onechange.stats.sample import PairedSample
-from onechange.stats.student import StudentLaw, guarded_t_law, t_law
+from onechange.stats.student import StudentLaw, guarded_t_law, normal_quantile, t_law
 
 __all__ = [
     "BOOTSTRAP_NAMES",
@@ -30,6 +30,7 @@ __all__ = [
     "known_name",
     "mean_method",
     "score_width",
+    "touching_pvalue",
     "with_two_way",
 ]
 
@@ -221,6 +222,26 @@ def with_two_way(method: Method | None, two_way: Interval | StudentLaw) -> Metho
     return Method("two-way", interval, finest=finest)
 
 
+def touching_pvalue(method: Method, margin: float, alternative: str) -> float | None:
+    """Tail probability at which an end of the interval touches the margin.
+
+    Parameters
+    ----------
+    method : Method
+    margin : float
+    alternative : str
+        ``greater`` looks at the low end, ``less`` at the high end.
+
+    Returns
+    -------
+    float or None
+        By the method's own formula, else by bisection over the level.
+    """
+    if method.pvalue is not None:
+        return method.pvalue(margin, alternative)
+    return _searched_pvalue(method, margin, alternative)
+
+
 def _method_of_limits(
     name: str,
     limits: Callable[[float], Limits],
@@ -359,3 +380,26 @@ def _wider_method(sample: PairedSample) -> Method | None:
         return max(found, default=None)
 
     return Method("sign-flip+guarded-t", interval, pvalue, finest=1e-12)
+
+
+def _searched_pvalue(method: Method, margin: float, alternative: str) -> float:
+    from scipy.special import ndtr
+
+    def shown(z: float) -> bool:
+        interval = method.interval(max(float(ndtr(-z)), method.finest))
+        return interval.low > margin if greater else interval.high < margin
+
+    def refuted(z: float) -> bool:
+        interval = method.interval(max(float(ndtr(-z)), method.finest))
+        return interval.high < margin if greater else interval.low > margin
+
+    greater, smallest = alternative == "greater", 1e-9
+    for excluded, wrong_side in ((shown, False), (refuted, True)):
+        if not excluded(smallest):
+            continue
+        low, high = smallest, normal_quantile(method.finest)
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if excluded(middle) else (low, middle)
+        return float(ndtr(low if wrong_side else -low))
+    return 0.5

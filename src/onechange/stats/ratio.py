@@ -19,6 +19,7 @@ __all__ = [
     "linearised",
     "mean_moments",
     "ratio_delta_limits",
+    "ratio_limits",
     "undefined_reason",
 ]
 
@@ -214,6 +215,25 @@ def linearised(arm: RatioPair) -> FloatArray:
     return np.asarray(ratio + residual / mean(arm.denominator), dtype=np.float64)
 
 
+def ratio_limits(
+    arm: RatioPair, tail: float, clusters: IntArray | None = None
+) -> tuple[float, float] | None:
+    """Fieller's limits of one arm's ratio; None where its set is unbounded.
+
+    Parameters
+    ----------
+    arm : RatioPair
+    tail : float
+        Probability beyond either limit.
+    clusters : ndarray of int, shape (n_pairs,), optional
+    """
+    moments = mean_moments(
+        arm.denominator, arm.numerator, clusters=clusters, guarded=False
+    )
+    limits = None if moments is None else fieller_limits(moments, tail)
+    return None if limits is None else (limits[0] + 1, limits[1] + 1)
+
+
 def ratio_delta_limits(
     baseline: RatioPair,
     variant: RatioPair,
@@ -256,8 +276,8 @@ def ratio_delta_limits(
         width=width,
         difference=_without_noise(pseudo_v - pseudo_b, pseudo_b, pseudo_v),
     )
-    limits_b = _own_limits(baseline, tail, clusters)
-    limits_v = _own_limits(variant, tail, clusters)
+    limits_b = ratio_limits(baseline, tail, clusters)
+    limits_v = ratio_limits(variant, tail, clusters)
     if joint is None or limits_b is None or limits_v is None:
         return None
     spread = math.sqrt(joint.var_bottom * joint.var_top)
@@ -273,16 +293,6 @@ def ratio_delta_limits(
         delta - distance(ratio_v - limits_v[0], limits_b[1] - ratio_b),
         delta + distance(limits_v[1] - ratio_v, ratio_b - limits_b[0]),
     )
-
-
-def _own_limits(
-    arm: RatioPair, tail: float, clusters: IntArray | None
-) -> tuple[float, float] | None:
-    moments = mean_moments(
-        arm.denominator, arm.numerator, clusters=clusters, guarded=False
-    )
-    limits = None if moments is None else fieller_limits(moments, tail)
-    return None if limits is None else (limits[0] + 1, limits[1] + 1)
 
 
 def _without_noise(
