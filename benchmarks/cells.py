@@ -29,23 +29,30 @@ class Draw:
     """One simulated experiment.
 
     `baseline` and `variant` have shape (n_questions,), or (n_questions, n_trials)
-    in the cells with repeated trials.
+    in the cells with repeated trials; `key` tells draws apart and seeds whatever
+    an event samples.
     """
 
     baseline: FloatArray
     variant: FloatArray
     clusters: IntArray | None = None
+    key: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A data-generating process with its true delta and true ratio of means."""
+    """A data-generating process with its true delta and true ratio of means.
+
+    `counted` marks 0/1 data without clusters, whose results depend on the four
+    counts alone: equal tables are computed once.
+    """
 
     name: str
     draw: Callable[[np.random.Generator, int], Draw]
     delta: float
     ratio: float | None = None
     direction: str = "higher"
+    counted: bool = False
 
 
 def binary(psi: float, delta: float) -> Cell:
@@ -60,7 +67,8 @@ def binary(psi: float, delta: float) -> Cell:
         return Draw(baseline.astype(float), variant.astype(float))
 
     name = f"binary psi={psi:.2f} delta={delta:.2f}"
-    return Cell(name, draw, delta, ratio=1 + delta / BASELINE_ACCURACY)
+    ratio = 1 + delta / BASELINE_ACCURACY
+    return Cell(name, draw, delta, ratio, counted=True)
 
 
 def ordinal(shift: float, *, swapped: bool = False) -> Cell:
@@ -120,7 +128,7 @@ def latency(
 
 
 def latency_p95(ratio: float) -> Cell:
-    """The lognormal latency cell with the true difference of the 95th percentiles."""
+    """Lognormal latency with the true difference of the 95th percentiles."""
     cell = latency(ratio, name=f"latency p95 ratio{ratio:g}")
     log_sd = (0.36 + 0.16) ** 0.5
     baseline = 2.0 * np.exp(log_sd * ndtri(0.95) - log_sd**2 / 2)
@@ -139,8 +147,12 @@ def zero_inflated(delta: float) -> Cell:
     return Cell(f"zero-inflated delta={delta:g}", draw, delta)
 
 
-def clustered(kind: str, delta: float = 0.0) -> Cell:
-    """5-10 questions per document; differences with SD 0.3 and ICC 0.3."""
+def clustered(kind: str, delta: float = 0.0, direction: str = "higher") -> Cell:
+    """5-10 questions per document; differences with SD 0.3 and ICC 0.3.
+
+    ``skew``: centred exponential document and question effects; with direction
+    ``lower`` the rare large changes are losses.
+    """
 
     def effect(rng: np.random.Generator, size: int) -> FloatArray:
         if kind == "skew":
@@ -155,7 +167,8 @@ def clustered(kind: str, delta: float = 0.0) -> Cell:
         change = delta + 0.3 * (0.3**0.5 * document + 0.7**0.5 * question)
         return Draw(baseline, baseline + change, codes)
 
-    return Cell(f"clustered {kind}", draw, delta)
+    name = f"clustered {kind}" + (f" delta={delta:g}" if delta else "")
+    return Cell(name, draw, delta, direction=direction)
 
 
 def clustered_binary(psi: float, delta: float, *, concentrated: bool = False) -> Cell:

@@ -1,0 +1,142 @@
+"""What is counted in one simulated experiment: covered, rejected, passed.
+
+An event takes a draw and its cell and is True, False, or None when the product
+gives no answer (counted apart, and never as covered, rejected or passed).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from cells import Cell, Draw, FloatArray
+from onechange.stats.choose import Choice, decision_interval, decision_test
+from onechange.stats.estimate import Interval
+from onechange.stats.ratio import fieller_limits, mean_moments
+from onechange.stats.sample import PairedSample, paired_sample
+from onechange.status import Status, margin_status, primary_status
+
+Event = Callable[[Draw, Cell], bool | None]
+
+TAIL = 0.025
+TOLERANCE = 1e-9  # attainable deltas of 0/1 and rounded scores meet limits exactly
+
+
+def covers(name: str) -> Event:
+    """Count intervals of the named method that hold the true delta."""
+    return partial(_covers, name=name)
+
+
+def covers_ratio(name: str) -> Event:
+    """Count intervals of the relative delta that hold the true ratio."""
+    return partial(_covers_ratio, guarded=name == "guarded-fieller")
+
+
+def covers_with_rows(draw: Draw, cell: Cell) -> bool | None:
+    """Count t intervals over all rows, as if trials were independent questions."""
+    sample = paired_sample(draw.baseline.ravel(), draw.variant.ravel())
+    return _holds(decision_interval(sample, name="t").interval, cell.delta)
+
+
+def covers_without_clusters(name: str) -> Event:
+    """Count intervals that take clustered questions for independent ones."""
+    return partial(_covers_without_clusters, name=name)
+
+
+def rejects(name: str) -> Event:
+    """Count rejections of "no difference" at 5 % by the named test."""
+    return partial(_rejects, name=name)
+
+
+def rejects_like_sacrebleu(draw: Draw, cell: Cell, *, n_resamples: int = 999) -> bool:
+    """Count rejections by absolute resampled differences centred at their mean."""
+    difference = draw.variant - draw.baseline
+    rng = np.random.default_rng(draw.key)
+    picks = rng.integers(0, difference.size, (n_resamples, difference.size))
+    size = np.abs(difference[picks].mean(axis=1))
+    beyond = np.count_nonzero(size - size.mean() > abs(difference.mean()))
+    return bool((beyond + 1) / (n_resamples + 1) <= 0.05)
+
+
+def passes(name: str = "auto") -> Event:
+    """Count guardrails that pass though the metric worsens by exactly the margin."""
+    return partial(_passes, name=name)
+
+
+def passes_relative(name: str = "guarded-fieller") -> Event:
+    """Count relative guardrails that pass at exactly the margin."""
+    return partial(_passes_relative, guarded=name == "guarded-fieller")
+
+
+def ships(draw: Draw, cell: Cell) -> bool | None:
+    """Count primaries that pass, and so ship, though nothing changed."""
+    choice = decision_interval(question_sample(draw))
+    interval = choice.interval if choice.enough else None
+    return primary_status(interval, 0.0, cell.direction) is Status.PASS
+
+
+def question_sample(draw: Draw) -> PairedSample:
+    """Pair the trial means of both arms."""
+    return paired_sample(
+        _means(draw.baseline), _means(draw.variant), clusters=draw.clusters
+    )
+
+
+def _means(values: FloatArray) -> FloatArray:
+    return values if values.ndim == 1 else values.mean(axis=1)
+
+
+def _decision(draw: Draw, name: str) -> Choice:
+    return decision_interval(question_sample(draw), name=name)
+
+
+def _covers(draw: Draw, cell: Cell, *, name: str) -> bool | None:
+    return _holds(_decision(draw, name).interval, cell.delta)
+
+
+def _covers_without_clusters(draw: Draw, cell: Cell, *, name: str) -> bool | None:
+    return _covers(replace(draw, clusters=None), cell, name=name)
+
+
+def _covers_ratio(draw: Draw, cell: Cell, *, guarded: bool) -> bool | None:
+    return _holds(_relative(draw, guarded=guarded), (cell.ratio or 1.0) - 1.0)
+
+
+def _rejects(draw: Draw, cell: Cell, *, name: str) -> bool | None:
+    pvalue = decision_test(question_sample(draw), name=name).pvalue
+    return None if pvalue is None else pvalue <= 0.05
+
+
+def _passes(draw: Draw, cell: Cell, *, name: str) -> bool | None:
+    choice = _decision(draw, name)
+    interval = choice.interval if choice.enough else None
+    status = margin_status(interval, abs(cell.delta), cell.direction)
+    return status is Status.PASS
+
+
+def _passes_relative(draw: Draw, cell: Cell, *, guarded: bool) -> bool | None:
+    interval = _relative(draw, guarded=guarded)
+    share = abs((cell.ratio or 1.0) - 1.0)
+    return margin_status(interval, share, cell.direction) is Status.PASS
+
+
+def _relative(draw: Draw, *, guarded: bool) -> Interval | None:
+    sample = question_sample(draw)
+    moments = mean_moments(
+        sample.baseline,
+        sample.variant,
+        clusters=sample.clusters,
+        guarded=guarded,
+        difference=sample.difference,
+    )
+    limits = None if moments is None else fieller_limits(moments, TAIL)
+    return None if limits is None else Interval(*limits, 0.95, "fieller")
+
+
+def _holds(interval: Interval | None, value: float) -> bool | None:
+    if interval is None:
+        return None
+    return interval.low - TOLERANCE <= value <= interval.high + TOLERANCE
