@@ -21,16 +21,14 @@ from onechange.stats.caveats import (
 from onechange.stats.estimate import Interval, Note, TestResult
 from onechange.stats.interval import clip
 from onechange.stats.methods import (
-    INTERVAL_NAMES,
-    TEST_NAMES,
     Method,
     Sampling,
     clustered,
-    known_name,
     mean_method,
     touching_pvalue,
     with_two_way,
 )
+from onechange.stats.names import INTERVAL_NAMES, TEST_NAMES, known_name
 from onechange.stats.quantile import quantile_arm_interval, quantile_delta
 from onechange.stats.relative import (
     Relative,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -17,17 +16,14 @@ from onechange.stats.cluster import (
 from onechange.stats.cluster_binary import stretched_limits
 from onechange.stats.estimate import Interval
 from onechange.stats.interval import hall_limits, wider
+from onechange.stats.names import BOOTSTRAP_NAMES, INTERVAL_NAMES, known_name
 from onechange.stats.sample import PairedSample
 from onechange.stats.student import StudentLaw, guarded_t_law, normal_quantile, t_law
 
 __all__ = [
-    "BOOTSTRAP_NAMES",
-    "INTERVAL_NAMES",
-    "TEST_NAMES",
     "Method",
     "Sampling",
     "clustered",
-    "known_name",
     "mean_method",
     "score_width",
     "touching_pvalue",
@@ -37,44 +33,6 @@ __all__ = [
 Limits = tuple[float, float]
 OneSided = Callable[[float, str], float | None]
 
-BOOTSTRAP_NAMES = (
-    "percentile",
-    "expanded-percentile",
-    "basic",
-    "bca",
-    "studentized",
-    "bayesian",
-)
-INTERVAL_NAMES = (
-    "auto",
-    "newcombe",
-    "newcombe-cluster",
-    "tango",
-    "bonett-price",
-    "agresti-min",
-    "wald",
-    "t",
-    "guarded-t",
-    "sign-flip",
-    "sign-flip+guarded-t",
-    *BOOTSTRAP_NAMES,
-    "cr2-t",
-    "guarded-cr2-t",
-    "two-way",
-    "fieller",
-    "guarded-fieller",
-    "hall",
-    "wilson",
-)
-TEST_NAMES = (
-    "auto",
-    "sign-flip",
-    "mcnemar-midp",
-    "mcnemar-exact",
-    "mcnemar-asymptotic",
-    "t",
-    "wilcoxon",
-)
 _OTHER_TARGET = {
     "fieller": "is for relative deltas and ratio metrics",
     "guarded-fieller": "is for relative deltas and ratio metrics",
@@ -131,21 +89,6 @@ def score_width(sample: PairedSample) -> float | None:
     if sample.score_range is not None:
         return sample.score_range[1] - sample.score_range[0]
     return 1.0 if sample.binary else None
-
-
-def known_name(name: str, names: tuple[str, ...], kind: str) -> str:
-    """Return `name` if it is one of `names`.
-
-    Raises
-    ------
-    MethodError
-        Otherwise, with the nearest valid name.
-    """
-    if name in names:
-        return name
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f'; did you mean "{near[0]}"?' if near else f"; known: {', '.join(names)}."
-    raise MethodError(f'"{name}" is not the name of {kind}{hint}')
 
 
 def mean_method(name: str, sample: PairedSample, sampling: Sampling) -> Method | None:
@@ -218,8 +161,14 @@ def with_two_way(method: Method | None, two_way: Interval | StudentLaw) -> Metho
         limits = wider((own.low, own.high), other)
         return Interval(*limits, 1 - 2 * tail, "two-way", notes=own.notes)
 
-    finest = 1e-300 if method is None else method.finest
-    return Method("two-way", interval, finest=finest)
+    def pvalue(null: float, alternative: str) -> float | None:
+        assert isinstance(two_way, StudentLaw)
+        own = None if method is None else touching_pvalue(method, null, alternative)
+        both = (own, two_way.pvalue(null, alternative))
+        return max((p for p in both if p is not None), default=None)
+
+    by_law = isinstance(two_way, StudentLaw)
+    return Method("two-way", interval, pvalue if by_law else None)
 
 
 def touching_pvalue(method: Method, margin: float, alternative: str) -> float | None:
