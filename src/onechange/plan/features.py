@@ -16,9 +16,6 @@ NOT_BUILT: dict[str, str] = {
     "data.cluster": "clusters are not built yet; leave the key out.",
     "data.weights": "reweighting is not built yet; leave the key out.",
     "data.trials_paired": "paired trials are not built yet; leave the key out.",
-    "metric.unscored": (
-        'only "exclude" is built yet; leave the key out (bounds are reported).'
-    ),
     "metric.threshold": "the loss rate is not built yet; leave the key out.",
     "metric.numerator": "ratio metrics are not built yet; leave the key out.",
     "guardrail.statistic": 'only "mean" is built yet; leave the key out.',
@@ -29,9 +26,6 @@ NOT_BUILT: dict[str, str] = {
     "guardrail.role": 'only "guardrail" is built yet; leave the key out.',
     "guardrail.every_slice": "every_slice is not built yet; leave the key out.",
     "primary": "several primaries are not built yet; name one.",
-    "analysis.unscored": (
-        'only "exclude" is built yet; leave the key out (bounds are reported).'
-    ),
 }
 
 

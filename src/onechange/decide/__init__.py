@@ -1,0 +1,13 @@
+"""`Comparison` + `Plan` -> statuses, what it would take, and the `Decision`."""
+
+from onechange.decide.decision import Decision, RuleStatus, exit_code
+from onechange.decide.verdict import decide, decide_each, printed_decimals
+
+__all__ = [
+    "Decision",
+    "RuleStatus",
+    "decide",
+    "decide_each",
+    "exit_code",
+    "printed_decimals",
+]

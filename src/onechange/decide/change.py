@@ -1,0 +1,114 @@
+"""Whether exactly the declared setting changed, as far as settings are recorded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onechange.align import SettingChange
+from onechange.compare import Comparison
+from onechange.errors import PlanError
+from onechange.plan import Change, Plan
+
+__all__ = ["change_objections", "check_question_set"]
+
+QUESTION_SET = "question_set"
+
+
+def change_objections(comparison: Comparison, plan: Plan, position: int) -> list[str]:
+    """List what speaks against "only the declared setting changed".
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Recorded settings of the arms.
+    plan : Plan
+        Declared change and accepted further ones.
+    position : int
+        Position of the variant among the variants.
+
+    Returns
+    -------
+    list of str
+        Clauses; any of them forbids *ship*. Empty when the plan declares no change
+        or the arms record no settings.
+    """
+    if plan.change is None:
+        return []
+    changed = comparison.audits[position].settings_changed
+    accepted = {plan.change.setting, *plan.accepted_changes}
+    further = [row for row in changed if row.setting not in accepted]
+    objections = []
+    if further:
+        listed = ", ".join(_text(row) for row in further)
+        objections.append(
+            f"more than the declared setting {plan.change.setting} changed: {listed}"
+        )
+    arms = (
+        comparison.baseline.settings.get(plan.change.setting),
+        comparison.variants[position].settings.get(plan.change.setting),
+    )
+    return objections + _mismatch(plan.change, arms)
+
+
+def check_question_set(comparison: Comparison, plan: Plan, position: int) -> None:
+    """Refuse arms that record another question set than the plan's.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Recorded settings of the arms.
+    plan : Plan
+        Names the question set.
+    position : int
+        Position of the variant among the variants.
+
+    Raises
+    ------
+    PlanError
+        When an arm records another one.
+    """
+    if plan.question_set is None:
+        return
+    for arm in (comparison.baseline, comparison.variants[position]):
+        recorded = arm.settings.get(QUESTION_SET)
+        if recorded is not None and not _same(recorded, plan.question_set):
+            place = plan.places.get(("experiment", QUESTION_SET), "plan")
+            raise PlanError(
+                f'{place}: experiment.question_set: the plan is for "{plan.question_set}" '
+                f'but {arm.name} records "{recorded}"; compare results of the same '
+                "question set, or mend the plan."
+            )
+
+
+def _mismatch(change: Change, recorded: tuple[Any, Any]) -> list[str]:
+    """Compare the declared values with those that the arms record."""
+    declared = (change.before, change.after)
+    objections = []
+    for arm, want, found in zip(
+        ("baseline", "variant"), declared, recorded, strict=True
+    ):
+        if want is not None and found is not None and not _same(want, found):
+            objections.append(
+                f"{change.setting} was declared as {want} in the {arm} but is recorded "
+                f"as {found}"
+            )
+    before, after = recorded
+    if before is not None and after is not None and _same(before, after):
+        objections.append(
+            f"the declared setting {change.setting} is {before} in both arms"
+        )
+    return objections
+
+
+def _same(a: object, b: object) -> bool:
+    """Whether two recorded values are one, be they numbers or texts of numbers."""
+    if isinstance(a, bool) or isinstance(b, bool):
+        return str(a).lower() == str(b).lower()
+    return a == b or str(a) == str(b)
+
+
+def _text(row: SettingChange) -> str:
+    ends = [
+        "not recorded" if v is None else str(v) for v in (row.baseline, row.variant)
+    ]
+    return f"{row.setting} ({ends[0]} → {ends[1]})"

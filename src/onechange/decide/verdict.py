@@ -1,0 +1,232 @@
+"""`Comparison` + `Plan` -> statuses and `Decision`; no statistics here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from onechange.compare import Comparison
+from onechange.decide.change import change_objections, check_question_set
+from onechange.decide.decision import Decision, RuleStatus
+from onechange.decide.outlook import next_step, with_margin_check
+from onechange.decide.rules import Scope, guardrail_status, primary_rule_status
+from onechange.display import metric_decimals, rule_thresholds
+from onechange.errors import PlanError
+from onechange.plan import Plan
+from onechange.stats.estimate import Note
+from onechange.status import Status
+
+__all__ = ["decide", "decide_each", "printed_decimals"]
+
+
+def decide(
+    comparison: Comparison, plan: Plan | None = None, *, variant: str | None = None
+) -> Decision:
+    """Apply the plan's rules to a comparison.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What `compare` computed.
+    plan : Plan, optional
+        The rules; by default those of the comparison.
+    variant : str, optional
+        Which variant, when several were compared.
+
+    Returns
+    -------
+    Decision
+        Any ``fail``: *do not ship*; all ``pass``: *ship*; else *inconclusive*. A plan
+        without a primary is a no-harm check.
+
+    Raises
+    ------
+    PlanError
+        When the plan has no rules, names something that was not compared, or is for
+        another question set.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import onechange as oc
+    >>> ids = [f"q{i}" for i in range(40)]
+    >>> before = pd.DataFrame({"question_id": ids, "correct": [0, 1, 0, 0] * 10})
+    >>> after = pd.DataFrame({"question_id": ids, "correct": [1, 1, 1, 0] * 10})
+    >>> plan = oc.Plan("correct")
+    >>> oc.decide(oc.compare(before, after, plan)).decision
+    'ship'
+    """
+    rules = comparison.plan if plan is None else plan
+    position = _position(comparison, variant)
+    _check_plan(comparison, rules)
+    check_question_set(comparison, rules, position)
+    scope = Scope(comparison, rules, position, printed_decimals(comparison, rules))
+    statuses = [primary_rule_status(scope, primary) for primary in rules.primary]
+    for rule in rules.guardrails:
+        status = guardrail_status(scope, rule)
+        statuses.append(with_margin_check(scope, status, rule.every_slice))
+    statuses, steps = _outlook(scope, statuses)
+    objections = change_objections(comparison, rules, position)
+    word = _decision(rules, statuses, objections)
+    return Decision(
+        decision=word,
+        reason=_reason(word, statuses, objections),
+        statuses=tuple(statuses),
+        comparison=comparison,
+        plan=rules,
+        next_steps=tuple(steps) if word == "inconclusive" else (),
+        notes=tuple(Note("plan-deviation", text) for text in rules.deviations),
+        variant_name=scope.variant_name,
+    )
+
+
+def decide_each(
+    comparison: Comparison, plan: Plan | None = None
+) -> tuple[Decision, ...]:
+    """Apply the plan's rules to every variant of a comparison.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What `compare` computed.
+    plan : Plan, optional
+        The rules; by default those of the comparison.
+
+    Returns
+    -------
+    tuple of Decision
+        One per variant, in their order.
+    """
+    return tuple(
+        decide(comparison, plan, variant=arm.name) for arm in comparison.variants
+    )
+
+
+def printed_decimals(comparison: Comparison, plan: Plan) -> dict[str, int]:
+    """Choose the decimals of every metric from its deltas and the plan's rules.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What was compared.
+    plan : Plan
+        The rules.
+
+    Returns
+    -------
+    dict of str to int
+        Metric to decimals, the same in every sentence and table.
+    """
+    spread = {rule.metric for rule in plan.guardrails if rule.every_slice}
+    parts = [d for b in comparison.slices for d in b.deltas if d.metric in spread]
+    return metric_decimals(
+        (*comparison.deltas, *comparison.rates, *parts),
+        rule_thresholds(plan.primary, plan.guardrails),
+    )
+
+
+def _position(comparison: Comparison, variant: str | None) -> int:
+    names = [arm.name for arm in comparison.variants]
+    if variant is None and len(names) > 1:
+        raise PlanError(
+            f"the comparison has several variants ({', '.join(names)}); name one, "
+            "or use decide_each."
+        )
+    if variant is None:
+        return 0
+    if variant not in names:
+        raise PlanError(
+            f'"{variant}" is not a variant of the comparison; choose one of '
+            f"{', '.join(names)}."
+        )
+    return names.index(variant)
+
+
+def _check_plan(comparison: Comparison, plan: Plan) -> None:
+    if not plan.has_rules:
+        raise PlanError(
+            "nothing says what to decide; give the plan a primary or a guardrail."
+        )
+    if plan is comparison.plan:
+        return
+    if plan.analysis != comparison.plan.analysis:
+        raise PlanError(
+            "the plan has other analysis settings than the comparison was made with; "
+            "call compare(baseline, variant, plan) first."
+        )
+    missing = [spec.name for spec in plan.slices if spec not in comparison.plan.slices]
+    if missing:
+        raise PlanError(
+            f"the slices {', '.join(missing)} of the plan were not compared; call "
+            "compare(baseline, variant, plan) first."
+        )
+
+
+def _outlook(
+    scope: Scope, statuses: Sequence[RuleStatus]
+) -> tuple[list[RuleStatus], list[str]]:
+    """Add to each inconclusive status what it would take."""
+    found, steps = [], []
+    for status in statuses:
+        if status.status is Status.INCONCLUSIVE:
+            further, sentence = next_step(scope, status)
+            steps.append(sentence)
+            found.append(replace(status, further_questions=further))
+        else:
+            found.append(status)
+    return found, steps
+
+
+def _decision(
+    plan: Plan, statuses: Sequence[RuleStatus], objections: Sequence[str]
+) -> str:
+    primaries = [row.status for row in statuses if row.role == "primary"]
+    others = [row.status for row in statuses if row.role != "primary"]
+    if plan.analysis.primaries == "any" and primaries:
+        # One passes and none fails.
+        if Status.FAIL not in primaries and Status.PASS in primaries:
+            primaries = [Status.PASS]
+    both = (*primaries, *others)
+    if Status.FAIL in both:
+        return "do not ship"
+    if Status.INCONCLUSIVE in both or objections:
+        return "inconclusive"
+    return "ship"
+
+
+def _reason(
+    word: str, statuses: Sequence[RuleStatus], objections: Sequence[str]
+) -> str:
+    guardrails = [row for row in statuses if row.role != "primary"]
+    held = f"{len(guardrails)} guardrail{'s' * (len(guardrails) != 1)}"
+    if word == "ship":
+        improved = [row.reason for row in statuses if row.role == "primary"]
+        if not improved:
+            return f"All of {held} hold." if len(guardrails) > 1 else _first(guardrails)
+        rest = f" {_all(held, len(guardrails))}" if guardrails else ""
+        return improved[0] + rest
+    wanted = Status.FAIL if word == "do not ship" else Status.INCONCLUSIVE
+    decisive = [row for row in statuses if row.status is wanted]
+    more = len(decisive) - 1
+    if word == "do not ship":
+        also = ", ".join(_name(row) for row in decisive[1:])
+        return _first(decisive) + (f" Also failed: {also}." if more else "")
+    if objections:
+        change = "; ".join(objections)
+        text = f"It cannot ship as one change: {change}."
+        return text + (f" {_first(decisive)}" if decisive else "")
+    also = ", ".join(_name(row) for row in decisive[1:])
+    text = _first(decisive) + (f" Also inconclusive: {also}." if more else "")
+    return text + " No rule is broken."
+
+
+def _all(held: str, count: int) -> str:
+    return f"The {held[2:]} holds." if count == 1 else f"All {held} hold."
+
+
+def _first(rows: Sequence[RuleStatus]) -> str:
+    return rows[0].reason
+
+
+def _name(row: RuleStatus) -> str:
+    return row.metric if row.role != "primary" else f"{row.metric} (primary)"

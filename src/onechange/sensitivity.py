@@ -1,0 +1,206 @@
+"""How firm a status is: p at the margin, smallest margin, what it would take."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from onechange.errors import MethodError
+from onechange.plan import Analysis
+from onechange.stats import choose
+from onechange.stats.estimate import Interval
+from onechange.stats.sample import PairedSample
+from onechange.status import worsening_ends
+
+__all__ = ["MarginCheck", "margin_check", "questions_needed", "trials_needed"]
+
+POWER = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class MarginCheck:
+    """What a margin means at this number of questions.
+
+    Parameters
+    ----------
+    pvalue_margin : float or None
+        One-sided p-value of "the worsening is the margin or more".
+    smallest_margin : float or None
+        Smallest margin that could pass with no changed answer; None where the
+        interval of unchanged answers does not exist.
+    pass_probability_unchanged : float or None
+        Probability to pass if nothing changed on average, with the observed spread
+        (normal approximation).
+    """
+
+    pvalue_margin: float | None
+    smallest_margin: float | None
+    pass_probability_unchanged: float | None
+
+
+def margin_check(
+    sample: PairedSample,
+    margin: float,
+    direction: str,
+    *,
+    interval: Interval | None,
+    standard_error: float | None,
+    analysis: Analysis,
+) -> MarginCheck:
+    """Test at the margin, and say which margins this sample could show at all.
+
+    Parameters
+    ----------
+    sample : PairedSample
+        The pairs behind the delta.
+    margin : float
+        Largest tolerated worsening, in the metric's unit.
+    direction : str
+        ``higher`` or ``lower`` is better.
+    interval : Interval or None
+        The decision interval of the sample.
+    standard_error : float or None
+        Standard error of the delta.
+    analysis : Analysis
+        Level and name of the interval.
+
+    Returns
+    -------
+    MarginCheck
+
+    Notes
+    -----
+    With w the distance from the estimate to the deciding end of the interval, the
+    chance to pass if the true delta is 0 is Φ((margin − w)/SE).
+    """
+    if interval is None:
+        return MarginCheck(None, None, None)
+    pvalue = choose.margin_pvalue(
+        sample,
+        -margin if direction == "higher" else margin,
+        alternative="greater" if direction == "higher" else "less",
+        name=analysis.interval,
+        confidence_level=analysis.confidence_level,
+        n_resamples=analysis.n_resamples,
+        seed=analysis.seed,
+    )
+    return MarginCheck(
+        pvalue_margin=pvalue,
+        smallest_margin=_smallest_margin(sample, direction, analysis),
+        pass_probability_unchanged=_pass_probability(
+            margin - _worse_distance(sample, interval, direction), standard_error
+        ),
+    )
+
+
+def questions_needed(
+    n_pairs: int, distance: float, standard_error: float, gap: float
+) -> int | None:
+    """Questions for 80 % power, going by the width of the interval at hand.
+
+    Parameters
+    ----------
+    n_pairs : int
+        Pairs behind the interval.
+    distance : float
+        From the estimate to the end of the interval that decides.
+    standard_error : float
+        Standard error of the delta.
+    gap : float
+        From the assumed truth to the threshold, in the same unit.
+
+    Returns
+    -------
+    int or None
+        None when the truth assumed is not on the passing side of the threshold.
+
+    Notes
+    -----
+    Both widths shrink with 1/√n, so n·((distance + z₀.₈·SE)/gap)²; an
+    approximation.
+
+    Examples
+    --------
+    >>> questions_needed(100, 1.96, 1.0, 1.4)
+    401
+    """
+    if not gap > 0 or not math.isfinite(distance):
+        return None
+    wanted = (
+        n_pairs * ((distance + _normal_quantile(POWER) * standard_error) / gap) ** 2
+    )
+    return math.ceil(wanted * (1 - 1e-12))
+
+
+def trials_needed(n_trials: int, run_share: float, factor: float) -> int | None:
+    """Trials for a given reduction of the delta's variance.
+
+    Parameters
+    ----------
+    n_trials : int
+        Trials of each arm now.
+    run_share : float
+        Share of the delta's variance that is due to the runs, 0 to 1.
+    factor : float
+        Variance wanted, as a fraction of the variance now, 0 to 1.
+
+    Returns
+    -------
+    int or None
+        None when no number of trials is enough: the questions alone vary more.
+
+    Examples
+    --------
+    >>> trials_needed(3, 0.5, 0.75), trials_needed(3, 0.2, 0.5)
+    (6, None)
+    """
+    left = factor - (1 - run_share)
+    if left <= 0 or run_share <= 0:
+        return None
+    return math.ceil(n_trials * run_share / left * (1 - 1e-12))
+
+
+def _smallest_margin(
+    sample: PairedSample, direction: str, analysis: Analysis
+) -> float | None:
+    unchanged = replace(
+        sample, variant=sample.baseline, difference=np.zeros_like(sample.difference)
+    )
+    try:
+        interval = choose.decision_interval(
+            unchanged,
+            name=analysis.interval,
+            confidence_level=analysis.confidence_level,
+            n_resamples=analysis.n_resamples,
+            seed=analysis.seed,
+        ).interval
+    except MethodError:  # the named method does not exist without changed answers
+        return None
+    if interval is None or interval.degenerate:
+        return None
+    return max(0.0, worsening_ends(interval, direction)[1])
+
+
+def _worse_distance(sample: PairedSample, interval: Interval, direction: str) -> float:
+    """From the estimate to the end of the interval where the worsening is largest."""
+    estimate = math.fsum(sample.difference) / sample.n_pairs
+    end = interval.low if direction == "higher" else interval.high
+    return abs(end - estimate)
+
+
+def _pass_probability(room: float, standard_error: float | None) -> float | None:
+    from scipy.special import ndtr
+
+    if standard_error is None:
+        return None
+    if standard_error == 0:
+        return 1.0 if room >= 0 else 0.0
+    return float(ndtr(room / standard_error))
+
+
+def _normal_quantile(probability: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri(probability))
