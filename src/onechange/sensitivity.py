@@ -14,7 +14,13 @@ from onechange.stats.estimate import Interval
 from onechange.stats.sample import PairedSample
 from onechange.status import worsening_ends
 
-__all__ = ["MarginCheck", "margin_check", "questions_needed", "trials_needed"]
+__all__ = [
+    "MarginCheck",
+    "margin_check",
+    "normal_quantile",
+    "questions_needed",
+    "trials_needed",
+]
 
 POWER = 0.8
 
@@ -128,9 +134,7 @@ def questions_needed(
     """
     if not gap > 0 or not math.isfinite(distance):
         return None
-    wanted = (
-        n_pairs * ((distance + _normal_quantile(POWER) * standard_error) / gap) ** 2
-    )
+    wanted = n_pairs * ((distance + normal_quantile(POWER) * standard_error) / gap) ** 2
     return math.ceil(wanted * (1 - 1e-12))
 
 
@@ -160,6 +164,19 @@ def trials_needed(n_trials: int, run_share: float, factor: float) -> int | None:
     if left <= 0 or run_share <= 0:
         return None
     return math.ceil(n_trials * run_share / left * (1 - 1e-12))
+
+
+def normal_quantile(probability: float) -> float:
+    """Return the quantile of the standard normal law.
+
+    Examples
+    --------
+    >>> round(normal_quantile(0.975), 6)
+    1.959964
+    """
+    from scipy.special import ndtri
+
+    return float(ndtri(probability))
 
 
 def _smallest_margin(
@@ -198,9 +215,3 @@ def _pass_probability(room: float, standard_error: float | None) -> float | None
     if standard_error == 0:
         return 1.0 if room >= 0 else 0.0
     return float(ndtr(room / standard_error))
-
-
-def _normal_quantile(probability: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri(probability))

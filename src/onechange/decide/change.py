@@ -74,9 +74,9 @@ def check_question_set(comparison: Comparison, plan: Plan, position: int) -> Non
         if recorded is not None and not _same(recorded, plan.question_set):
             place = plan.places.get(("experiment", QUESTION_SET), "plan")
             raise PlanError(
-                f'{place}: experiment.question_set: the plan is for "{plan.question_set}" '
-                f'but {arm.name} records "{recorded}"; compare results of the same '
-                "question set, or mend the plan."
+                f"{place}: experiment.question_set: the plan is for "
+                f'"{plan.question_set}" but {arm.name} records "{recorded}"; compare '
+                "results of the same question set, or mend the plan."
             )
 
 

@@ -6,12 +6,17 @@ import math
 from dataclasses import dataclass, replace
 
 from onechange.decide.decision import RuleStatus
-from onechange.decide.rules import Scope
+from onechange.decide.findings import Scope
 from onechange.decide.sentences import about
 from onechange.delta import Delta, metric_sample
 from onechange.display import format_exact, format_number, format_percent
 from onechange.plan import parse_slice
-from onechange.sensitivity import margin_check, questions_needed, trials_needed
+from onechange.sensitivity import (
+    margin_check,
+    normal_quantile,
+    questions_needed,
+    trials_needed,
+)
 from onechange.slices import slice_questions
 from onechange.stats.estimate import Note
 from onechange.stats.sample import PairedSample
@@ -176,8 +181,12 @@ def _limit_goal(status: RuleStatus, delta: Delta, sign: float) -> _Goal | None:
         return None
     if gap <= 0:
         return _Goal(0, 0, 0, "", "the variant itself is beyond the limit")
-    # Half the interval over the normal quantile is near enough for a spread.
-    return _Goal(gap, distance, distance / 1.96, "the variant's value is as observed")
+    return _Goal(
+        gap=gap,
+        distance=distance,
+        spread=distance / normal_quantile((1 + interval.confidence_level) / 2),
+        assumption="the variant's value is as observed",
+    )
 
 
 def _without_goal(delta: Delta) -> str:
@@ -210,7 +219,8 @@ def _trials(scope: Scope, delta: Delta, factor: float) -> str:
     share = min(1.0, variance / delta.standard_error**2)
     wanted = trials_needed(counts[0], share, factor)
     if wanted is None:
-        return f"; more trials alone would not (runs make {format_percent(share, 0)} of it)"
+        of_it = format_percent(share, 0)
+        return f"; more trials alone would not (runs make {of_it} of the variance)"
     return f", or {wanted} trials instead of {counts[0]}"
 
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 from onechange.compare import Comparison
 from onechange.decide.change import change_objections, check_question_set
 from onechange.decide.decision import Decision, RuleStatus
+from onechange.decide.findings import Scope
 from onechange.decide.outlook import next_step, with_margin_check
-from onechange.decide.rules import Scope, guardrail_status, primary_rule_status
+from onechange.decide.rules import guardrail_status, primary_rule_status
 from onechange.display import metric_decimals, rule_thresholds
 from onechange.errors import PlanError
 from onechange.plan import Plan
@@ -182,10 +183,9 @@ def _decision(
 ) -> str:
     primaries = [row.status for row in statuses if row.role == "primary"]
     others = [row.status for row in statuses if row.role != "primary"]
-    if plan.analysis.primaries == "any" and primaries:
-        # One passes and none fails.
-        if Status.FAIL not in primaries and Status.PASS in primaries:
-            primaries = [Status.PASS]
+    any_will_do = plan.analysis.primaries == "any" and Status.PASS in primaries
+    if any_will_do and Status.FAIL not in primaries:
+        primaries = [Status.PASS]
     both = (*primaries, *others)
     if Status.FAIL in both:
         return "do not ship"

@@ -1,0 +1,178 @@
+"""What was compared for a rule, and what forbids it a status or takes one back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from onechange.compare import Comparison
+from onechange.decide.sentences import Wording
+from onechange.delta import Delta
+from onechange.display import format_count, format_number, format_percent
+from onechange.plan import BUILT_IN_RATES, Plan, parse_slice
+from onechange.stats.estimate import Note
+from onechange.status import Status
+
+__all__ = ["Finding", "Scope", "guarded", "no_interval", "too_few", "unmeasured"]
+
+HIGH_MISSING_SHARE = 0.2
+TOO_FEW = ("too-few-questions", "few-clusters")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """Where a rule is applied: what was compared, for which variant.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What was computed.
+    plan : Plan
+        The rules.
+    position : int
+        Position of the variant among the variants.
+    decimals : dict of str to int
+        Decimals of each metric's figures.
+    """
+
+    comparison: Comparison
+    plan: Plan
+    position: int
+    decimals: dict[str, int]
+
+    @property
+    def variant_name(self) -> str:
+        """Name of the variant."""
+        return self.comparison.variants[self.position].name
+
+    def delta(self, metric: str, statistic: str = "mean") -> Delta | None:
+        """Return the overall delta of a metric, or of a built-in rate."""
+        rows = (*self.comparison.deltas, *self.comparison.rates)
+        for row in rows:
+            if (
+                (row.metric, row.statistic) == (metric, statistic)
+                and row.variant_name == self.variant_name
+                and row.slice is None
+            ):
+                return row
+        return None
+
+    def slices(self, metric: str, statistic: str, spec_text: str) -> tuple[Delta, ...]:
+        """Return the deltas of a metric in each slice of a breakdown."""
+        spec = parse_slice(spec_text)
+        return tuple(
+            row
+            for breakdown in self.comparison.slices
+            if breakdown.spec == spec
+            for row in breakdown.deltas
+            if (row.metric, row.statistic) == (metric, statistic)
+            and row.variant_name == self.variant_name
+        )
+
+    def words(self, metric: str, direction: str, *, relative: bool = False) -> Wording:
+        """Return how the numbers of a metric are written."""
+        return Wording(direction, self.decimals.get(metric, 3), relative)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Status of one part of a rule, and the clause that explains it."""
+
+    status: Status
+    clause: str
+    notes: tuple[Note, ...] = ()
+
+
+def unmeasured(scope: Scope, metric: str, delta: Delta | None) -> Finding | None:
+    """Return the finding for a metric without pairs; None when there are some."""
+    if delta is not None and delta.n_pairs > 0:
+        return None
+    audit = scope.comparison.audits[scope.position]
+    if metric in BUILT_IN_RATES:
+        clause = "not measured: the rows record no status"
+    else:
+        clause = (
+            f"not measured: 0 of {format_count(audit.paired)} paired questions are "
+            "scored in both arms"
+        )
+    text = f"{metric}: {clause}."
+    return Finding(Status.INCONCLUSIVE, clause, (Note("not-measured", text),))
+
+
+def too_few(delta: Delta | None) -> Finding | None:
+    """Return the finding for too few questions or clusters; None when enough."""
+    for note in () if delta is None else delta.notes:
+        if note.code in TOO_FEW:
+            text = note.text[0].lower() + note.text[1:].rstrip(".")
+            return Finding(Status.INCONCLUSIVE, f"too few questions: {text}")
+    return None
+
+
+def no_interval(delta: Delta | None, *, relative: bool = False) -> Finding:
+    """Return the finding for a delta without interval, with the reason."""
+    reason = "the interval does not exist for these scores"
+    if delta is not None:
+        for note in delta.notes:
+            if note.code == "equal-differences":
+                reason = note.text[0].lower() + note.text[1:].rstrip(".")
+        if relative and delta.relative is not None and delta.relative.reason:
+            reason = f"no relative delta: {delta.relative.reason.rstrip('.')}"
+    return Finding(Status.INCONCLUSIVE, reason)
+
+
+def guarded(scope: Scope, delta: Delta, finding: Finding, under: Status) -> Finding:
+    """Take back a status that a scale mismatch or missing scores do not support.
+
+    `under` is the status under the bounds of missing scores.
+    """
+    audit = scope.comparison.audits[scope.position]
+    if delta.metric in audit.scale_mismatch:
+        clause = (
+            "the arms seem to be on different scales (0 to 1 against 0 to 100), so the "
+            "delta means nothing; rescale one or declare the metric's range"
+        )
+        return Finding(Status.INCONCLUSIVE, clause)
+    share, source = _missing_share(scope, delta)
+    if (
+        finding.status is Status.PASS
+        and share > HIGH_MISSING_SHARE
+        and under is not Status.PASS
+    ):
+        bounds = _bounds_text(scope, delta)
+        clause = (
+            f"{finding.clause}, but {format_percent(share, 0)} of {source} questions "
+            f"lack a score and {bounds}"
+        )
+        return Finding(Status.INCONCLUSIVE, clause)
+    return finding
+
+
+def _missing_share(scope: Scope, delta: Delta) -> tuple[float, str]:
+    """Share of the questions to be scored that have no pair, and their count."""
+    if delta.bounds is not None:
+        total, lacking = delta.bounds.n_questions, delta.bounds.n_incomplete
+    elif delta.slice is None and delta.metric not in BUILT_IN_RATES:
+        ledger = scope.comparison.audits[scope.position].metrics.get(delta.metric)
+        if ledger is None:
+            return 0.0, "0"
+        lacking = (
+            ledger.unscored_baseline
+            + ledger.unscored_variant
+            + ledger.failed_baseline
+            + ledger.failed_variant
+            + ledger.failed_both
+        )
+        total = ledger.pairs + lacking
+    else:
+        return 0.0, "0"
+    return (lacking / total if total else 0.0), format_count(total)
+
+
+def _bounds_text(scope: Scope, delta: Delta) -> str:
+    bounds = delta.bounds
+    if bounds is None or bounds.low is None or bounds.high is None:
+        return "without a declared range it cannot be said what they could change"
+    decimals = scope.decimals.get(delta.metric, 3)
+    ends = [
+        format_number(end, decimals, signed=True) for end in (bounds.low, bounds.high)
+    ]
+    return f"with them the delta could be anything from {ends[0]} to {ends[1]}"
