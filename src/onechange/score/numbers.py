@@ -1,0 +1,335 @@
+"""Numbers in answers, compared as numbers: scale words, units, percent, parentheses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+
+from onechange.errors import MethodError
+
+__all__ = ["Quantity", "numeric_match", "quantities"]
+
+PERCENT = "percent"
+
+_SCALES = {
+    "thousand": 3,
+    "k": 3,
+    "million": 6,
+    "mio": 6,
+    "mn": 6,
+    "mln": 6,
+    "m": 6,
+    "mm": 6,
+    "billion": 9,
+    "bn": 9,
+    "bln": 9,
+    "b": 9,
+    "trillion": 12,
+    "tn": 12,
+    "trn": 12,
+    "t": 12,
+    "lakh": 5,
+    "crore": 7,
+}
+# Letters that mean a scale only beside a currency: "12 m" alone may be metres.
+_SCALES_OF_MONEY = {"m", "mm", "b", "t"}
+# Glued to the digits and upper case they are scales without a currency: "12M".
+_SCALES_GLUED = {"K", "M", "B", "T"}
+
+_CURRENCIES = {
+    "$": "USD",
+    "us$": "USD",
+    "usd": "USD",
+    "dollar": "USD",
+    "dollars": "USD",
+    "€": "EUR",
+    "eur": "EUR",
+    "euro": "EUR",
+    "euros": "EUR",
+    "£": "GBP",
+    "gbp": "GBP",
+    "pound": "GBP",
+    "pounds": "GBP",
+    "¥": "JPY",
+    "jpy": "JPY",
+    "yen": "JPY",
+    "₹": "INR",
+    "inr": "INR",
+    "rupees": "INR",
+    "chf": "CHF",
+    "cny": "CNY",
+    "rmb": "CNY",
+    "c$": "CAD",
+    "cad": "CAD",
+    "a$": "AUD",
+    "aud": "AUD",
+}
+_UNITS = {
+    "%": PERCENT,
+    "percent": PERCENT,
+    "per cent": PERCENT,
+    "pct": PERCENT,
+    "percentage points": "percentage point",
+    "percentage point": "percentage point",
+    "pp": "percentage point",
+    "ppt": "percentage point",
+    "basis points": "basis point",
+    "basis point": "basis point",
+    "bps": "basis point",
+    "bp": "basis point",
+    "x": "times",
+    "times": "times",
+    "ms": "millisecond",
+    "milliseconds": "millisecond",
+    "second": "second",
+    "seconds": "second",
+    "minute": "minute",
+    "minutes": "minute",
+    "hour": "hour",
+    "hours": "hour",
+    "day": "day",
+    "days": "day",
+    "week": "week",
+    "weeks": "week",
+    "month": "month",
+    "months": "month",
+    "year": "year",
+    "years": "year",
+    "mm": "millimetre",
+    "cm": "centimetre",
+    "m": "metre",
+    "km": "kilometre",
+    "g": "gram",
+    "kg": "kilogram",
+    "ects": "ects",
+}
+# Units that change what the number means: they must stand on both sides.
+_STRICT_UNITS = {PERCENT, "percentage point", "basis point"}
+
+
+def _alternatives(words: Sequence[str]) -> str:
+    return "|".join(re.escape(w) for w in sorted(words, key=len, reverse=True))
+
+
+_SPACE = r"[ \t\u00a0\u202f]*"
+_MINUS = "[-\u2212\u2013]"  # hyphen, minus sign, en dash
+_MONEY = _alternatives(list(_CURRENCIES))
+_NUMBER = re.compile(
+    r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d{1,3}(?:[\u00a0\u202f]\d{3})+(?!\d)|\d+)"
+    r"(?:\.\d+)?(?:[eE][+-]?\d{1,3}(?!\w))?|\.\d+"
+)
+_BEFORE = re.compile(
+    rf"(?P<sign>(?<![\w)]){_MINUS})?(?P<open>\({_SPACE})?"
+    rf"(?:(?<![^\W\d_])(?P<money>{_MONEY}){_SPACE})?"
+    rf"(?P<inner_open>\({_SPACE})?(?P<inner_sign>(?<![\w)]){_MINUS})?$",
+    re.IGNORECASE,
+)
+_AFTER = re.compile(
+    rf"(?P<inner_close>{_SPACE}\))?"
+    rf"(?:(?P<glue>{_SPACE}-?{_SPACE})"
+    rf"(?P<scale>{_alternatives(list(_SCALES))})(?!\w|-\d))?"
+    rf"(?:{_SPACE}-?{_SPACE}(?P<unit>{_alternatives([*_UNITS, *_CURRENCIES])})(?!\w))?"
+    rf"(?P<close>{_SPACE}\))?",
+    re.IGNORECASE,
+)
+_LOOK_BACK = 16  # characters before a number that can hold its sign and currency
+_DIGITS = 2200  # enough for any number of the grammar: sums stay exact
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number as written: its value, its unit, and how finely it is given.
+
+    Parameters
+    ----------
+    value : Decimal
+        Value with its scale word multiplied in; percent stays as written.
+    unit : str or None
+        ``USD``, ``percent``, ``day`` …; None when no known unit stands beside it.
+    step : Decimal
+        Size of its last written digit: 0.1 million for "12.3 million".
+    """
+
+    value: Decimal
+    unit: str | None
+    step: Decimal
+
+
+def quantities(text: str) -> list[Quantity]:
+    """Find the numbers of a text.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    list of Quantity
+        In the order of the text.
+
+    Notes
+    -----
+    English notation: "," and hard spaces group thousands, "." is the decimal point.
+    An amount, a percentage or a bare number wholly inside parentheses is negative, as
+    in accounts; a bare year such as (2018) is not. Digits that are part of a word
+    (Q3, FY2018, COVID-19) are not numbers.
+
+    Examples
+    --------
+    >>> [float(q.value) for q in quantities("$12 million, a loss of $(3.5) million")]
+    [12000000.0, -3500000.0]
+    >>> quantities("15%")[0].unit
+    'percent'
+    """
+    found = (_quantity(text, match) for match in _NUMBER.finditer(text))
+    return [quantity for quantity in found if quantity is not None]
+
+
+def numeric_match(
+    answer: str,
+    references: Sequence[str],
+    *,
+    relative_tolerance: float | None = None,
+) -> float | None:
+    """Compare the numbers of an answer with those of the references.
+
+    Parameters
+    ----------
+    answer : str
+    references : sequence of str
+        Accepted answers; the best one counts.
+    relative_tolerance : float, optional
+        Largest allowed |answer - reference| / |reference|. By default the answer
+        must equal the reference after rounding to the reference's last digit.
+
+    Returns
+    -------
+    float or None
+        1 if every number of some reference stands in the answer, each matched by
+        another number; 0 if not; None when no reference holds a number.
+
+    Raises
+    ------
+    MethodError
+        If the tolerance is negative or not a number.
+
+    Notes
+    -----
+    Scale words count ($12 million = 12,000,000 USD). Percent, percentage points and
+    basis points must stand on both sides (15% is not 15); another unit must agree
+    when both sides name one, and may be left out on one.
+
+    Examples
+    --------
+    >>> numeric_match("It was 12,000,000 USD.", ["$12 million"])
+    1.0
+    >>> numeric_match("15", ["15%"])
+    0.0
+    """
+    if relative_tolerance is not None and not relative_tolerance >= 0:
+        raise MethodError(
+            f"relative_tolerance = {relative_tolerance!r}: expected 0 or more"
+        )
+    tolerance = None if relative_tolerance is None else Decimal(str(relative_tolerance))
+    wanted = [found for found in map(quantities, references) if found]
+    if not wanted:
+        return None
+    given = quantities(answer)
+    return float(any(_all_matched(need, given, tolerance) for need in wanted))
+
+
+def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
+    left = text[max(0, match.start() - _LOOK_BACK) : match.start()]
+    before, after = _BEFORE.search(left), _AFTER.match(text, match.end())
+    assert before is not None  # both patterns match the empty text
+    assert after is not None
+    if _in_word(left, before, text[after.end() : after.end() + 2]):
+        return None
+    number = Decimal(re.sub(r"[,\u00a0\u202f]", "", match.group()))
+    exponent = number.as_tuple().exponent
+    assert isinstance(exponent, int)  # the pattern admits neither NaN nor infinity
+    power, unit = _scale_and_unit(before, after)
+    scale = Decimal(1).scaleb(power)
+    with localcontext(prec=_DIGITS):
+        value = number * scale
+        return Quantity(
+            value=-value if _is_negative(before, after, unit, match.group()) else value,
+            unit=unit,
+            step=Decimal(1).scaleb(exponent) * scale,
+        )
+
+
+def _in_word(left: str, before: re.Match[str], rest: str) -> bool:
+    """Whether the digits belong to a word, such as Q3, COVID-19 or 1.2.3."""
+    if before["money"] is None:
+        start = before.start("inner_sign") if before["inner_sign"] else len(left)
+        if re.search(r"[\w.]$", left[:start]):
+            return True
+        if re.search(rf"[^\W\d]{_MINUS}$", left):
+            return True
+    return re.match(r"\w|\.\d", rest) is not None
+
+
+def _is_negative(
+    before: re.Match[str], after: re.Match[str], unit: str | None, digits: str
+) -> bool:
+    if before["sign"] or before["inner_sign"]:
+        return True
+    opened = before["open"] or before["inner_open"]
+    closed = after["inner_close"] or after["close"]
+    if not (opened and closed):
+        return False
+    if unit is None:
+        return not (len(digits) == 4 and digits[:2] in ("19", "20"))
+    return unit == PERCENT or unit in _CURRENCIES.values()
+
+
+def _scale_and_unit(
+    before: re.Match[str], after: re.Match[str]
+) -> tuple[int, str | None]:
+    """Power of ten and unit, with "m" read as million only beside money."""
+    unit = _CURRENCIES.get((before["money"] or "").lower())
+    word = (after["unit"] or "").lower()
+    unit = _CURRENCIES.get(word) or _UNITS.get(word) or unit
+    scale = after["scale"]
+    if scale is None:
+        return 0, unit
+    letters = scale.lower()
+    glued = scale in _SCALES_GLUED and not after["glue"]
+    is_money = unit in _CURRENCIES.values()
+    if letters in _SCALES_OF_MONEY and not (glued or is_money):
+        return 0, unit or _UNITS.get(letters)
+    return _SCALES[letters], unit
+
+
+def _all_matched(
+    wanted: list[Quantity], given: list[Quantity], tolerance: Decimal | None
+) -> bool:
+    """Whether each wanted number has a given one of its own (bipartite matching)."""
+    owner: dict[int, int] = {}
+
+    def assign(need: int, tried: set[int]) -> bool:
+        for i, quantity in enumerate(given):
+            if i in tried or not _same(quantity, wanted[need], tolerance):
+                continue
+            tried.add(i)
+            if i not in owner or assign(owner[i], tried):
+                owner[i] = need
+                return True
+        return False
+
+    return all(assign(need, set()) for need in range(len(wanted)))
+
+
+def _same(given: Quantity, wanted: Quantity, tolerance: Decimal | None) -> bool:
+    if given.unit != wanted.unit:
+        named = given.unit is not None and wanted.unit is not None
+        if named or {given.unit, wanted.unit} & _STRICT_UNITS:
+            return False
+    with localcontext(prec=_DIGITS):
+        gap = abs(given.value - wanted.value)
+        if tolerance is not None:
+            return gap <= tolerance * abs(wanted.value)
+        return 2 * gap <= wanted.step

@@ -1,0 +1,340 @@
+"""Traces -> `ScoredRows`: one row a question and trial, nothing dropped silently."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from onechange.display import TableMixin
+from onechange.errors import InputError, PlanError
+from onechange.score.families import (
+    Scoring,
+    score_answer,
+    score_claims,
+    score_facts,
+    score_finished,
+    score_retrieval,
+)
+from onechange.score.options import ScoreOptions
+from onechange.score.outcome import categorise, score_outcome
+from onechange.score.source import parse_traces, read_traces
+from onechange.score.texts import FINISHED_NAMES, row_texts
+from onechange.score.trace import Trace
+from onechange.score.units import label_unit
+from onechange.stats.estimate import Note
+
+__all__ = ["ScoreSummary", "ScoredRows", "score"]
+
+_Step = Callable[[Scoring], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreSummary:
+    """How one score came out over all rows; the counts add up to the rows."""
+
+    score: str
+    mean: float | None
+    n_scored: int
+    n_unscored: int
+    n_failed: int
+    reasons: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ScoredRows(TableMixin):
+    """Per-question scores of one set of traces.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Every column, in order.
+    rows : tuple of dict
+        One row a trace, in the order of the file; an unscored cell is None.
+    reasons : tuple of mapping
+        For each row, score to the reason why it is unscored; the key ``*`` stands
+        for all scores of a failed row.
+    summaries : tuple of ScoreSummary
+        One entry a score column.
+    not_scored : mapping of str to str
+        Scores that no trace supports, with the reason.
+    settings : mapping
+        Depths, unit and conventions that shaped the scores.
+    notes : tuple of Note
+        Every inference.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[dict[str, Any], ...]
+    reasons: tuple[Mapping[str, str], ...]
+    summaries: tuple[ScoreSummary, ...]
+    not_scored: Mapping[str, str]
+    settings: Mapping[str, Any]
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def score_columns(self) -> tuple[str, ...]:
+        """Names of the columns that hold scores."""
+        return tuple(summary.score for summary in self.summaries)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one summary a score, as plain values."""
+        return [
+            {
+                "score": item.score,
+                "mean": item.mean,
+                "n_scored": item.n_scored,
+                "n_unscored": item.n_unscored,
+                "n_failed": item.n_failed,
+            }
+            for item in self.summaries
+        ]
+
+
+def score(
+    traces: str | Path | Iterable[Mapping[str, Any] | Trace],
+    *,
+    options: ScoreOptions | None = None,
+) -> ScoredRows:
+    """Turn recorded traces into per-question scores.
+
+    Parameters
+    ----------
+    traces : path, or iterable of mapping or Trace
+        A JSON Lines file, or records; the fields are described in `docs/scores.md`.
+    options : ScoreOptions, optional
+        Depths, unit, conventions, names of the fields.
+
+    Returns
+    -------
+    ScoredRows
+        One row a question and trial, with every score that the traces support, and
+        the reasons for those that they do not.
+
+    Raises
+    ------
+    InputError
+        If a record is not valid; the message names file, line, question and field.
+
+    Examples
+    --------
+    >>> rows = score([{"question_id": "q1", "evidence": ["C4", "C11"],
+    ...                "retrieved": ["C2", "C11", "C7", "C19", "C4"]}])
+    >>> rows.rows[0]["recall_at_5"], rows.rows[0]["rr_at_5"]
+    (1.0, 0.5)
+    """
+    options = ScoreOptions() if options is None else options
+    if isinstance(traces, str | Path):
+        records = read_traces(traces, options=options)
+    else:
+        records = parse_traces(traces, options=options)
+    unit, notes = _unit(records, options)
+    steps, not_scored = _steps(records, options)
+    finished = [_finished(trace) for trace in records]
+    scorings = [
+        _score_one(trace, options, unit, steps, given)
+        for trace, given in zip(records, finished, strict=True)
+    ]
+    return _assemble(scorings, options, unit, not_scored, notes)
+
+
+def _unit(
+    traces: Sequence[Trace], options: ScoreOptions
+) -> tuple[str, tuple[Note, ...]]:
+    if options.unit != "auto":
+        return options.unit, ()
+    unit = label_unit(traces)
+    if unit == "chunk":
+        return unit, ()
+    text = f"Evidence is labelled by {unit}: results and labels are compared by {unit}."
+    return unit, (Note("role-inferred", text),)
+
+
+def _steps(
+    traces: Sequence[Trace], options: ScoreOptions
+) -> tuple[list[_Step], dict[str, str]]:
+    """Families that some trace supports, and the reason for each other one."""
+
+    def some(supports: Callable[[Trace], object]) -> bool:
+        return any(supports(trace) for trace in traces)
+
+    steps: list[_Step] = []
+    absent: dict[str, str] = {}
+    has_references = some(lambda t: t.reference)
+    has_answers = some(lambda t: t.answer is not None)
+    if not some(lambda t: getattr(t, options.ranking) is not None):
+        absent["retrieval"] = f"no trace records {options.ranking} results"
+    else:
+        texts = has_references and some(lambda t: _has_texts(t, options.ranking))
+        if not some(lambda t: t.evidence is not None) and not texts:
+            absent["retrieval"] = "no trace has labelled evidence"
+        else:
+            steps.append(lambda scoring: score_retrieval(scoring, texts=texts))
+    abstention = some(lambda t: t.answerable is not None)
+    if (has_answers and has_references) or abstention:
+        steps.append(lambda scoring: score_answer(scoring, abstention=abstention))
+    if not (has_answers and has_references):
+        missing = "answer" if not has_answers else "reference"
+        absent["answers"] = f"no trace has a field {missing}"
+    if not abstention:
+        absent["abstention"] = "no trace says whether its question is answerable"
+    if some(lambda t: t.reference_facts):
+        steps.append(score_facts)
+    else:
+        absent["supporting facts"] = "no trace labels supporting facts"
+    references = some(lambda t: t.reference_claims is not None)
+    if references or some(lambda t: t.claims is not None or t.cited is not None):
+        named = some(lambda t: any(c.step is not None for c in t.claims or ()))
+        steps.append(lambda s: score_claims(s, steps=named, references=references))
+    else:
+        absent["claims"] = "no trace has labelled claims or citations"
+    return steps, absent
+
+
+def _has_texts(trace: Trace, ranking: str) -> bool:
+    passages = getattr(trace, ranking)
+    return passages is not None and passages.texts is not None
+
+
+def _finished(trace: Trace) -> Mapping[str, float]:
+    """Finished scores, also those that stand beside the other fields."""
+    found = dict(trace.scores)
+    for name in FINISHED_NAMES & trace.extra.keys():
+        value = trace.extra[name]
+        if value is None:
+            continue
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            raise InputError(
+                f"question {trace.question_id!r}: {name} is {value!r}; "
+                "expected a finite number or null"
+            )
+        if found.setdefault(name, float(value)) != value:
+            raise InputError(
+                f"question {trace.question_id!r}: {name} is {value!r}, but "
+                f"scores.{name} is {found[name]!r}"
+            )
+    return found
+
+
+def _score_one(
+    trace: Trace,
+    options: ScoreOptions,
+    unit: str,
+    steps: Sequence[_Step],
+    finished: Mapping[str, float],
+) -> Scoring:
+    scoring = Scoring.start(trace, options, unit)
+    if trace.failed:
+        scoring.reasons["*"] = "the run failed"
+        return scoring
+    for step in steps:
+        step(scoring)
+    if finished or trace.cosines is not None:
+        score_finished(scoring, finished)
+    score_outcome(scoring)
+    return scoring
+
+
+def _assemble(
+    scorings: Sequence[Scoring],
+    options: ScoreOptions,
+    unit: str,
+    not_scored: dict[str, str],
+    notes: tuple[Note, ...],
+) -> ScoredRows:
+    names: dict[str, bool] = {}
+    for scoring in scorings:
+        for name, value in scoring.scores.items():
+            if value is not None or name not in names:
+                names[name] = names.get(name, False) or value is not None
+    summaries = [_summary(name, scorings) for name, any_ in names.items() if any_]
+    for name, any_ in names.items():
+        if not any_:
+            not_scored[name] = _common_reason(name, scorings)
+    columns = [summary.score for summary in summaries]
+    categories = [categorise(scoring) for scoring in scorings]
+    rows = []
+    for scoring, (category, missing) in zip(scorings, categories, strict=True):
+        row = row_texts(scoring.trace, options)
+        taken = [name for name in columns if name in row and row[name] is not None]
+        if taken:
+            raise PlanError(
+                f"field {taken[0]} of question {scoring.trace.question_id!r} is also "
+                "the name of a computed score; rename it or put it under scores"
+            )
+        row.update({name: scoring.scores.get(name) for name in columns})
+        row["failure_category"] = category
+        row["failure_missing"] = missing
+        row["unscored_because"] = _reason_text(scoring.reasons, columns)
+        rows.append(row)
+    return ScoredRows(
+        columns=_used_columns(rows, columns),
+        rows=tuple(rows),
+        reasons=tuple(scoring.reasons for scoring in scorings),
+        summaries=tuple(summaries),
+        not_scored=not_scored,
+        settings=options.settings(unit=unit),
+        notes=notes,
+    )
+
+
+def _summary(name: str, scorings: Sequence[Scoring]) -> ScoreSummary:
+    values = []
+    failed = 0
+    reasons: dict[str, int] = {}
+    for scoring in scorings:
+        value = scoring.scores.get(name)
+        if value is not None:
+            values.append(value)
+        elif "*" in scoring.reasons:
+            failed += 1
+        else:
+            reason = scoring.reasons.get(name, "not supported by this trace")
+            reasons[reason] = reasons.get(reason, 0) + 1
+    return ScoreSummary(
+        score=name,
+        mean=math.fsum(values) / len(values) if values else None,
+        n_scored=len(values),
+        n_unscored=sum(reasons.values()),
+        n_failed=failed,
+        reasons=reasons,
+    )
+
+
+def _common_reason(name: str, scorings: Sequence[Scoring]) -> str:
+    found = {s.reasons[name] for s in scorings if name in s.reasons}
+    return "; ".join(sorted(found))
+
+
+def _reason_text(reasons: Mapping[str, str], columns: Sequence[str]) -> str | None:
+    """Group the columns of one row by reason: "no answer was given: token_f1"."""
+    if not reasons:
+        return None
+    if "*" in reasons:
+        return reasons["*"]
+    groups: dict[str, list[str]] = {}
+    for name in columns:
+        if name in reasons:
+            groups.setdefault(reasons[name], []).append(name)
+    return "; ".join(f"{why}: {', '.join(n)}" for why, n in groups.items()) or None
+
+
+def _used_columns(
+    rows: Sequence[Mapping[str, Any]], scores: Sequence[str]
+) -> tuple[str, ...]:
+    """Columns in order, without text columns that are empty in every row."""
+    order: dict[str, bool] = {}
+    for row in rows:
+        for name, value in row.items():
+            if value is not None or name not in order:
+                order[name] = order.get(name, False) or value is not None
+    kept = [name for name, used in order.items() if used]
+    texts = [name for name in kept if name not in scores]
+    tail = ("failure_category", "failure_missing", "unscored_because")
+    return (
+        *(name for name in texts if name not in tail),
+        *scores,
+        *(name for name in texts if name in tail),
+    )

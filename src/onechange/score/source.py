@@ -1,0 +1,137 @@
+"""A JSON Lines file, or records in memory -> checked traces without repeats."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from onechange.errors import InputError
+from onechange.score.options import ScoreOptions
+from onechange.score.parse import parse_trace
+from onechange.score.trace import Trace
+
+__all__ = ["parse_traces", "read_traces"]
+
+
+def read_traces(
+    path: str | Path, *, options: ScoreOptions | None = None
+) -> tuple[Trace, ...]:
+    """Read a JSON Lines file of traces.
+
+    Parameters
+    ----------
+    path : str or Path
+        UTF-8 text with one JSON object a line; empty lines are passed over.
+    options : ScoreOptions, optional
+        Names of the fields and treatment of empty answers.
+
+    Returns
+    -------
+    tuple of Trace
+        In the order of the file.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, a line is not JSON, a record is not valid, or a
+        question and trial occurs twice; the message names file and line.
+    """
+    path = Path(path)
+    return _checked(_lines(path), ScoreOptions() if options is None else options)
+
+
+def parse_traces(
+    records: Iterable[Mapping[str, Any] | Trace],
+    *,
+    options: ScoreOptions | None = None,
+) -> tuple[Trace, ...]:
+    """Check records that are in memory already.
+
+    Parameters
+    ----------
+    records : iterable of mapping or Trace
+        JSON objects, or traces.
+    options : ScoreOptions, optional
+        Names of the fields and treatment of empty answers.
+
+    Returns
+    -------
+    tuple of Trace
+
+    Raises
+    ------
+    InputError
+        If a record is not valid, or a question and trial occurs twice.
+    """
+    numbered = ((f"record {i}", record) for i, record in enumerate(records, 1))
+    return _checked(numbered, ScoreOptions() if options is None else options)
+
+
+def _lines(path: Path) -> Iterator[tuple[str, Any]]:
+    name = path.name
+    try:
+        with path.open(encoding="utf-8-sig", newline="\n") as file:
+            for number, line in enumerate(file, 1):
+                if not line.isspace():
+                    yield f"{name}:{number}", _record(line, name, number)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path}: not UTF-8 text (byte {error.start}); convert the file to UTF-8"
+        ) from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def _record(line: str, name: str, number: int) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"{name}:{number}: not a JSON object ({error}); "
+            "traces are JSON Lines, one object a line"
+        ) from error
+
+
+def _checked(
+    records: Iterable[tuple[str, Any]], options: ScoreOptions
+) -> tuple[Trace, ...]:
+    traces: list[Trace] = []
+    places: dict[tuple[str, str | None], str] = {}
+    fields, empty_answer = options.fields, options.empty_answer
+    for place, record in records:
+        if isinstance(record, Trace):
+            trace = record
+        else:
+            trace = parse_trace(
+                record, fields=fields, place=place, empty_answer=empty_answer
+            )
+        key = (trace.question_id, trace.trial)
+        if key in places:
+            which = "" if trace.trial is None else f", trial {trace.trial!r}"
+            raise InputError(
+                f"{place}: question {trace.question_id!r}{which} stands at "
+                f"{places[key]} already; give repeated executions a field trial"
+            )
+        places[key] = place
+        traces.append(trace)
+    if not traces:
+        raise InputError("there is no trace to score; expected at least one record")
+    _check_statuses(traces, places)
+    return tuple(traces)
+
+
+def _check_statuses(
+    traces: list[Trace], places: Mapping[tuple[str, str | None], str]
+) -> None:
+    """Refuse a trace without answer and status among traces that have them."""
+    if all(trace.status is None for trace in traces):
+        return
+    for trace in traces:
+        if trace.status is None:
+            place = places[trace.question_id, trace.trial]
+            raise InputError(
+                f"{place}: question {trace.question_id!r}: neither answer nor status, "
+                "though other traces have them; say insufficient_evidence or failed"
+            )

@@ -1,0 +1,200 @@
+"""Tables in `.xlsx` workbooks, through openpyxl: new ones, and rows added to one."""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from onechange.errors import InputError
+
+__all__ = ["extended", "header", "key_rows", "new_workbook", "open_workbook"]
+
+_LARGEST_BOOK = 512 * 2**20  # bytes of all members, unpacked
+_LONGEST_CELL = 32767  # characters that a spreadsheet cell can hold
+
+
+def new_workbook(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    """Make a workbook with one sheet.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Header.
+    rows : iterable of sequence
+        Cells: None, text or number.
+
+    Returns
+    -------
+    bytes
+        Content of the file.
+    """
+    from openpyxl import Workbook
+
+    book = Workbook()
+    sheet = book.active
+    for at, name in enumerate(columns, 1):
+        _set(sheet, 1, at, name)
+    _fill(sheet, rows, 2)
+    return _saved(book)
+
+
+def open_workbook(path: Path) -> Any:
+    """Open a workbook, its unpacked size bounded; formulas stay formulas.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    openpyxl.Workbook
+
+    Raises
+    ------
+    InputError
+        If it cannot be read or is too large.
+    """
+    from openpyxl import load_workbook
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+        if size > _LARGEST_BOOK:
+            raise InputError(f"{path}: unpacks to {size} bytes; use a CSV table")
+        return load_workbook(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    except (zipfile.BadZipFile, KeyError, ValueError) as error:
+        raise InputError(f"{path}: not an .xlsx workbook ({error})") from error
+
+
+def header(book: Any, path: Path) -> tuple[str, ...]:
+    """Return the column names in the first row of the first sheet.
+
+    Parameters
+    ----------
+    book : openpyxl.Workbook
+    path : Path
+        For messages.
+
+    Returns
+    -------
+    tuple of str
+        One entry a used column; an unnamed one is empty.
+
+    Raises
+    ------
+    InputError
+        If there is no column ``question_id``, or a name stands twice.
+    """
+    sheet = book.worksheets[0]
+    cells = [sheet.cell(1, at).value for at in range(1, sheet.max_column + 1)]
+    names = tuple("" if cell is None else str(cell) for cell in cells)
+    if "question_id" not in names:
+        found = ", ".join(filter(None, names)) or "nothing"
+        raise InputError(
+            f"{path}: no column question_id in the first row of sheet "
+            f"{sheet.title!r} (found: {found})"
+        )
+    named = [name for name in names if name]
+    if len(set(named)) < len(named):
+        raise InputError(f"{path}: a column name stands twice in the first row")
+    return names
+
+
+def key_rows(
+    book: Any, names: Sequence[str], keys: Sequence[str]
+) -> list[tuple[str, ...]]:
+    """Return what tells the rows apart, as text.
+
+    Parameters
+    ----------
+    book : openpyxl.Workbook
+    names : sequence of str
+        Header.
+    keys : sequence of str
+        Columns to read; one that is not there is empty.
+
+    Returns
+    -------
+    list of tuple of str
+    """
+    sheet = book.worksheets[0]
+    places = [names.index(name) if name in names else None for name in keys]
+    return [
+        tuple("" if at is None else _text(row[at]) for at in places)
+        for row in sheet.iter_rows(min_row=2, values_only=True)
+    ]
+
+
+def extended(
+    book: Any,
+    new_columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    n_known: int,
+) -> bytes:
+    """Add columns at the right and rows below the last used row.
+
+    Parameters
+    ----------
+    book : openpyxl.Workbook
+        Changed in place.
+    new_columns : sequence of str
+        Names to add to the header.
+    rows : iterable of sequence
+        Cells in the order of the whole header.
+    n_known : int
+        Number of columns that were there.
+
+    Returns
+    -------
+    bytes
+        Content of the file.
+    """
+    sheet = book.worksheets[0]
+    last = sheet.max_row
+    while last > 1 and all(cell.value is None for cell in sheet[last]):
+        last -= 1
+    for at, name in enumerate(new_columns, n_known + 1):
+        _set(sheet, 1, at, name)
+    _fill(sheet, rows, last + 1)
+    return _saved(book)
+
+
+def _fill(sheet: Any, rows: Iterable[Sequence[Any]], first: int) -> None:
+    for number, cells in enumerate(rows, first):
+        for at, value in enumerate(cells, 1):
+            if value is not None:
+                _set(sheet, number, at, value)
+
+
+def _set(sheet: Any, row: int, column: int, value: Any) -> None:
+    """Write one cell; a text stays a text, also when it begins with "="."""
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
+    if isinstance(value, str):
+        if len(value) > _LONGEST_CELL:
+            value = value[: _LONGEST_CELL - 1] + "…"
+        value = ILLEGAL_CHARACTERS_RE.sub("\ufffd", value)
+    cell = sheet.cell(row, column)
+    cell.value = value
+    if isinstance(value, str):
+        cell.data_type = "s"
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float) and math.isfinite(value) and value == int(value):
+        return str(int(value))
+    return str(value)
+
+
+def _saved(book: Any) -> bytes:
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
