@@ -13,7 +13,16 @@ from pathlib import Path
 from types import ModuleType
 
 from onechange.errors import InputError
-from onechange.formats import aggregates, deepeval, promptfoo, ragas
+from onechange.formats import (
+    aggregates,
+    deepeval,
+    inspect_ai,
+    lm_eval,
+    promptfoo,
+    ragas,
+    trec,
+    trec_per_query,
+)
 from onechange.formats.contents import Contents, SystemContents, describe
 from onechange.formats.convert import convert
 from onechange.formats.peek import peek
@@ -35,6 +44,10 @@ _MODULES: tuple[ModuleType, ...] = (
     ragas,
     deepeval,
     promptfoo,
+    inspect_ai,
+    lm_eval,
+    trec,
+    trec_per_query,
 )
 FORMATS: dict[str, str] = {module.NAME: module.LOOKS_FOR for module in _MODULES}
 _READERS: dict[str, ModuleType] = {module.NAME: module for module in _MODULES}

@@ -98,8 +98,9 @@ def read(
     -----
     Rows with the same variables and description are trials of one question, in the
     order of ``testIdx``. A row with ``failureReason`` 2 is failed, not 0. A score
-    that rests on an assertion that raised is unscored. Latency, cost and tokens of
-    cached answers are unscored.
+    that rests on an assertion that raised is unscored; ``passed`` is then 0 only when
+    another assertion failed too. Latency, cost and tokens of cached answers are
+    unscored.
     """
     document = load(path)
     if not document.text.lstrip().startswith("{"):
@@ -268,19 +269,11 @@ def _errored(entry: dict[str, Any]) -> bool:
 
 
 def _add_scores(row: Row, entry: dict[str, Any], where: str) -> None:
-    grading = entry.get("gradingResult") or {}
-    broken = [
-        part
-        for part in grading.get("componentResults") or []
-        if isinstance(part, Mapping)
-        and not part.get("pass")
-        and _BROKEN_ASSERTION.match(str(part.get("reason") or ""))
-    ]
-    if not broken and _BROKEN_ASSERTION.match(str(grading.get("reason") or "")):
-        broken = [grading]
+    broken, fails = _broken_assertions(entry.get("gradingResult") or {})
     unscored = {str((part.get("assertion") or {}).get("metric")) for part in broken}
     named = entry.get("namedScores") or {}
-    row.metrics["passed"] = math.nan if broken else float(bool(entry.get("success")))
+    undecided = bool(broken) and not fails
+    row.metrics["passed"] = math.nan if undecided else float(bool(entry.get("success")))
     overall = "score" if "score" not in named else "overall_score"
     score = number(entry.get("score"), place=where, what="score")
     row.metrics[overall] = math.nan if broken else score
@@ -289,6 +282,19 @@ def _add_scores(row: Row, entry: dict[str, Any], where: str) -> None:
         row.metrics[name] = math.nan if name in unscored else score
     if broken:
         row.labels["broken_assertion"] = "true"
+
+
+def _broken_assertions(grading: Mapping[str, Any]) -> tuple[list[Any], bool]:
+    """Find the assertions that raised, and whether another one failed by itself."""
+    parts = [
+        part
+        for part in grading.get("componentResults") or [grading]
+        if isinstance(part, Mapping) and not part.get("pass")
+    ]
+    broken = [
+        part for part in parts if _BROKEN_ASSERTION.match(str(part.get("reason") or ""))
+    ]
+    return broken, len(parts) > len(broken)
 
 
 def _add_costs(row: Row, entry: dict[str, Any], response: Mapping[str, Any]) -> None:

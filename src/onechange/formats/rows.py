@@ -126,6 +126,8 @@ def build(
     found = _without_single_trial(found)
     _refuse_duplicates(found, place)
     names = _metric_names(found, columns, place)
+    if quality is not None and not columns.metrics:
+        names.sort(key=lambda metric: metric not in quality)  # costs come last
     _check_ranges(found, columns, place)
     status = np.array([_status(row, quality) for row in found], dtype=np.int8)
     failed = status == FAILED
