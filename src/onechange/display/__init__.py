@@ -25,11 +25,7 @@ from onechange.display.numbers import (
     format_pvalue,
     signature,
 )
-from onechange.display.precision import (
-    comparison_decimals,
-    metric_decimals,
-    rule_thresholds,
-)
+from onechange.display.precision import metric_decimals, rule_thresholds
 from onechange.display.tables import (
     TableMixin,
     markdown_table,
@@ -40,7 +36,6 @@ from onechange.display.tables import (
 __all__ = [
     "MISSING",
     "TableMixin",
-    "comparison_decimals",
     "decimals_for",
     "escape_csv",
     "escape_html",

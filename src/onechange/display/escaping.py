@@ -18,7 +18,7 @@ __all__ = [
 
 
 # What would start a new block when it stands first on a line.
-_BLOCK_START = re.compile(r"^(\s*)([#+=\-~]|\d+[.)])")
+_BLOCK_START = re.compile(r"^(\s*(?:#{0,5}|\d*))([#+=.)-])(?=[\s=-]|$)")
 _MARKDOWN_SPECIAL = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
 _INVISIBLE = {"Cc", "Cf", "Zl", "Zp", "Cs"}
 _LATEX = {
@@ -50,19 +50,28 @@ _LATEX = {
 }
 
 
-def escape_markdown(text: str) -> str:
+def escape_markdown(text: str, *, starts_line: bool = False) -> str:
     r"""Make a text show as it is in GitHub Markdown, also inside a table cell.
+
+    Parameters
+    ----------
+    text : str
+        Any text; line breaks become ``<br>``.
+    starts_line : bool
+        Whether the text stands first on its line, where ``#``, ``-`` or ``1.`` would
+        start a heading or a list.
 
     Examples
     --------
     >>> escape_markdown("multi|hop *star* latency_ms <b>")
     'multi\\|hop \\*star\\* latency_ms &lt;b&gt;'
+    >>> escape_markdown("1. first", starts_line=True)
+    '1\\. first'
     """
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     text = _MARKDOWN_SPECIAL.sub(lambda match: "\\" + match.group(), text)
-    text = _BLOCK_START.sub(
-        lambda m: m.group(1) + m.group(2)[:-1] + "\\" + m.group(2)[-1], text
-    )
+    if starts_line:
+        text = _BLOCK_START.sub(r"\1\\\2", text)
     lines = re.split(r"\r\n|\r|\n|\v|\f|\x85|\u2028|\u2029", text)
     return "<br>".join(_visible(line) for line in lines)
 

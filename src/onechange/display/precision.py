@@ -8,7 +8,7 @@ from typing import Protocol
 
 from onechange.display.numbers import MAX_DECIMALS, HasEnds, decimals_for
 
-__all__ = ["comparison_decimals", "metric_decimals", "rule_thresholds"]
+__all__ = ["metric_decimals", "rule_thresholds"]
 
 GROWTH = 4  # further decimals that may show on which side of a threshold a figure is
 TOLERANCE = 1e-9
@@ -63,69 +63,6 @@ class GuardrailLike(Protocol):
 
     @property
     def limit(self) -> float | None: ...
-
-    @property
-    def every_slice(self) -> str | None: ...
-
-
-class BreakdownLike(Protocol):
-    """The deltas of one breakdown."""
-
-    @property
-    def deltas(self) -> Sequence[DeltaLike]: ...
-
-
-class ComparisonLike(Protocol):
-    """All deltas of a comparison."""
-
-    @property
-    def deltas(self) -> Sequence[DeltaLike]: ...
-
-    @property
-    def rates(self) -> Sequence[DeltaLike]: ...
-
-    @property
-    def slices(self) -> Sequence[BreakdownLike]: ...
-
-
-class PlanLike(Protocol):
-    """The rules of a plan."""
-
-    @property
-    def primary(self) -> Sequence[PrimaryLike]: ...
-
-    @property
-    def guardrails(self) -> Sequence[GuardrailLike]: ...
-
-
-def comparison_decimals(comparison: ComparisonLike, plan: PlanLike) -> dict[str, int]:
-    """Choose the decimals of every metric of a comparison under a plan's rules.
-
-    Sentences, tables and plots that take their decimals from here agree.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Its overall deltas count, and those of slices that a guardrail looks at.
-    plan : Plan
-        Its thresholds must be visible in the printed numbers.
-
-    Returns
-    -------
-    dict of str to int
-        Metric to decimals.
-    """
-    spread = {rule.metric for rule in plan.guardrails if rule.every_slice}
-    parts = [
-        delta
-        for breakdown in comparison.slices
-        for delta in breakdown.deltas
-        if delta.metric in spread
-    ]
-    return metric_decimals(
-        (*comparison.deltas, *comparison.rates, *parts),
-        rule_thresholds(plan.primary, plan.guardrails),
-    )
 
 
 def rule_thresholds(

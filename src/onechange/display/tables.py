@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from onechange.display.escaping import escape_html, escape_markdown, escape_terminal
+from onechange.display.escaping import (
+    escape_html,
+    escape_markdown,
+    escape_terminal,
+    text_width,
+)
 from onechange.display.numbers import (
     MISSING,
     decimals_for,
@@ -43,15 +48,16 @@ def text_table(
     from tabulate import tabulate
 
     sides = {"r": "right", "l": "left"}
-    letters = align.ljust(len(header), "l")
+    cells = [[escape_terminal(cell) for cell in row] for row in (header, *rows)]
     table = tabulate(
-        [[escape_terminal(cell) for cell in row] for row in rows],
-        headers=[escape_terminal(cell) for cell in header],
-        tablefmt="simple",
+        cells,
+        tablefmt="plain",
         disable_numparse=True,
-        colalign=[sides[letter] for letter in letters] if rows else None,
+        colalign=[sides[letter] for letter in align.ljust(len(header), "l")],
     )
-    return "\n".join(line.rstrip() for line in str(table).splitlines())
+    lines = [line.rstrip() for line in str(table).splitlines()]
+    rule = "─" * max(text_width(line) for line in lines)
+    return "\n".join([lines[0], rule, *lines[1:]])
 
 
 def markdown_table(

@@ -6,7 +6,7 @@ from onechange.compare import Comparison
 from onechange.decide import Decision
 from onechange.report.context import SYMBOLS, Context, make_context
 from onechange.report.deltas import metrics_section, slices_section
-from onechange.report.document import Bullets, Document, Section
+from onechange.report.document import Bullets, Document, Paragraph, Section
 from onechange.report.ledger import compared_section
 from onechange.report.methods import methods_section
 from onechange.report.questions import questions_section
@@ -63,4 +63,7 @@ def _notes_section(context: Context) -> Section | None:
         items.append(f"{note.code}: {note.text}{where}")
     if not items:
         return None
-    return Section("notes", "Notes", (Bullets(tuple(items), numbered=True),))
+    intro = Paragraph(
+        "Raised numbers in the tables point here; docs/notes.md explains every code."
+    )
+    return Section("notes", "Notes", (intro, Bullets(tuple(items), numbered=True)))

@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from onechange.compare import Comparison
-from onechange.decide import Decision
+from onechange.decide import Decision, printed_decimals
 from onechange.delta import Delta
 from onechange.display import (
     MISSING,
-    comparison_decimals,
     format_interval,
     format_number,
     format_percent,
@@ -119,7 +118,7 @@ class Context:
         numbers = self.notes.add(notes, place)
         if not numbers:
             return ""
-        return " " + "˒".join(str(n).translate(SUPERSCRIPTS) for n in numbers)
+        return " " + ",".join(str(n).translate(SUPERSCRIPTS) for n in numbers)
 
 
 def make_context(result: Comparison | Decision) -> Context:
@@ -130,7 +129,7 @@ def make_context(result: Comparison | Decision) -> Context:
         comparison=comparison,
         decision=decision,
         plan=plan,
-        decimals=comparison_decimals(comparison, plan),
+        decimals=printed_decimals(comparison, plan),
         notes=NoteList(),
     )
 

@@ -286,7 +286,7 @@ def _breakdown_blocks(context: Context, breakdown: SliceBreakdown) -> list[Block
     if breakdown.small:
         text = ", ".join(f"{label} ({format_count(n)})" for label, n in breakdown.small)
         blocks.append(Paragraph(text, "Slices under the minimum size"))
-    tested = [name for name in metrics if heterogeneity_text(breakdown, name)]
+    tested = [name for name in metrics[1:] if heterogeneity_text(breakdown, name)]
     if tested:
         blocks.append(
             Bullets(

@@ -321,6 +321,7 @@ def _arm_trials(trials: ArmTrials) -> Json:
 def _decision(decision: Decision) -> Json:
     return {
         "decision": str(decision.decision),
+        "variant_name": decision.variant_name,
         "reason": decision.reason,
         "statuses": [_status(status) for status in decision.statuses],
         "next_steps": list(decision.next_steps),

@@ -7,7 +7,7 @@ from typing import Any
 from onechange.align import Audit
 from onechange.display import MISSING, format_count
 from onechange.report.context import Context
-from onechange.report.document import Block, Column, Paragraph, Section, Table
+from onechange.report.document import Block, Bullets, Column, Paragraph, Section, Table
 
 __all__ = ["change_text", "compared_section", "ledger_text"]
 
@@ -101,7 +101,7 @@ def _rows(audit: Audit) -> str:
     special = [
         f"{format_count(sum(counts))} {status}"
         for status, counts in audit.rows_by_status.items()
-        if status != "answered" and sum(counts)
+        if status != "answered" and counts[0] + counts[1]
     ]
     return f"{text}, {', '.join(special)}" if special else text
 
@@ -110,16 +110,16 @@ def _tables(context: Context, audit: Audit) -> list[Block]:
     tables: list[Block] = [_rows_table(audit)]
     if audit.metrics:
         tables.append(_metrics_table(audit))
-    named = [
-        Paragraph(_listed(ids), label)
+    named = tuple(
+        f"{label}: {_listed(ids)}"
         for ids, label in (
-            (audit.only_baseline, "Only in the baseline"),
-            (audit.only_variant, "Only in the variant"),
-            (audit.not_comparable, "Not comparable"),
+            (audit.only_baseline, "only in the baseline"),
+            (audit.only_variant, "only in the variant"),
+            (audit.not_comparable, "not comparable"),
         )
         if ids
-    ]
-    return [*tables, *named]
+    )
+    return [*tables, Bullets(named)] if named else tables
 
 
 def _rows_table(audit: Audit) -> Table:

@@ -20,8 +20,7 @@ from onechange.report.document import (
 
 __all__ = ["render_markdown"]
 
-# What a reviewer sees without opening anything.
-OPEN_SECTIONS = {"rules", "slices"}
+MAX_OPEN_NOTES = 12  # a longer list is folded
 
 
 def render_markdown(result: Comparison | Decision) -> str:
@@ -46,7 +45,7 @@ def document_markdown(document: Document) -> str:
     title = " ".join(
         filter(None, (document.symbol, escape_markdown(document.headline)))
     )
-    parts = [f"## {title}", *(escape_markdown(text) for text in document.lead)]
+    parts = [f"## {title}", *(_line(text) for text in document.lead)]
     parts += [text for section in document.sections for text in _section(section)]
     parts.append(_code_span(document.signature))
     return "\n\n".join(parts) + "\n"
@@ -67,13 +66,22 @@ def _section(section: Section) -> list[str]:
 
 
 def _split(section: Section) -> tuple[list[Block], list[Block]]:
+    """Part the blocks into those in the open and those to unfold."""
     blocks = list(section.blocks)
-    if section.key in OPEN_SECTIONS:
-        return blocks, []
-    if section.key == "compared":
-        open_blocks: list[Block] = [b for b in blocks if isinstance(b, Paragraph)]
-        return open_blocks, [block for block in blocks if block not in open_blocks]
-    return [], blocks
+    in_the_open: dict[str, tuple[type, ...]] = {
+        "rules": (Table, Paragraph, Bullets, Plot),
+        "compared": (Paragraph,),
+        "slices": (Paragraph, Plot),
+        "notes": (Bullets, Paragraph) if _short(section) else (),
+    }
+    kinds = in_the_open.get(section.key, ())
+    first = [block for block in blocks if isinstance(block, kinds)]
+    return first, [block for block in blocks if block not in first]
+
+
+def _short(section: Section) -> bool:
+    lists = [block for block in section.blocks if isinstance(block, Bullets)]
+    return sum(len(block.items) for block in lists) <= MAX_OPEN_NOTES
 
 
 def _block(block: Block) -> str:
@@ -86,11 +94,16 @@ def _block(block: Block) -> str:
         return caption + body
     if isinstance(block, Bullets):
         return "\n".join(
-            (f"{i}. " if block.numbered else "- ") + escape_markdown(item)
+            (f"{i}. " if block.numbered else "- ") + _line(item)
             for i, item in enumerate(block.items, 1)
         )
-    text = escape_markdown(block.text)
-    return f"**{escape_markdown(block.label)}**: {text}" if block.label else text
+    if block.label:
+        return f"**{escape_markdown(block.label)}**: {escape_markdown(block.text)}"
+    return _line(block.text)
+
+
+def _line(text: str) -> str:
+    return escape_markdown(text, starts_line=True)
 
 
 def _table(table: Table) -> str:

@@ -246,10 +246,11 @@ def _described(
     names: dict[str, tuple[str, tuple[str, ...]]], method: str, cited: list[str]
 ) -> str:
     words, keys = names.get(method, (method, ()))
-    cited.extend(keys)
-    if not keys:
+    new = [key for key in keys if key not in cited]
+    cited.extend(new)
+    if not new:
         return words
-    return f"{words} ({'; '.join(REFERENCES[key].citation for key in keys)})"
+    return f"{words} ({'; '.join(REFERENCES[key].citation for key in new)})"
 
 
 def _by_method(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onechange.decide import Decision, RuleStatus
+from onechange.decide import RuleStatus
 from onechange.delta import Delta
 from onechange.display import (
     MISSING,
@@ -67,38 +67,52 @@ def rules_section(context: Context) -> Section | None:
     return Section("rules", "Primary and guardrails", blocks)
 
 
-def rules_table(context: Context, *, marks: bool = True) -> Table:
+def rules_table(context: Context, *, compact: bool = False) -> Table:
     """Build the table of promises.
 
     Parameters
     ----------
     context : Context
         A context with a decision.
-    marks : bool
-        Whether the numbers of the notes are put behind the metrics.
+    compact : bool
+        Leave out the p-values, the smallest margins and the numbers of notes.
     """
     statuses = context.decision.statuses if context.decision else ()
-    further = any(status.pvalue_margin is not None for status in statuses)
-    resolution = any(status.smallest_margin is not None for status in statuses)
+    resolution = any(s.smallest_margin is not None for s in statuses) and not compact
     columns = [
         Column("role"),
         Column("metric", help="↑ higher is better, ↓ lower is better"),
-        *([Column("variant")] if context.several else []),
-        Column(_arm_title(context, "baseline"), "r"),
+        *([Column("of")] if context.several else []),
+        Column("baseline", "r"),
         Column("variant", "r"),
         Column("delta", "r", "variant minus baseline"),
         Column(f"{context.level} interval", "r", "interval that decides the status"),
         Column("allowed", "l", "what the plan asks of the delta or of the variant"),
-        *([Column("p", "r", "one-sided, at the margin")] if further else []),
-        *([Column("smallest margin", "r")] if resolution else []),
+        *(
+            []
+            if compact
+            else [
+                Column(
+                    "p",
+                    "r",
+                    "primary: against no difference, "
+                    "two-sided; guardrail: against its margin, one-sided",
+                )
+            ]
+        ),
+        *(
+            [Column("smallest margin", "r", "that could pass, if no answer changed")]
+            if resolution
+            else []
+        ),
         Column("status"),
     ]
     rows = []
     for status in statuses:
-        row = _rule_cells(context, status, marks=marks)
+        row = _rule_cells(context, status, marks=not compact)
         if context.several:
             row.insert(2, status.variant_name)
-        if further:
+        if not compact:
             row.insert(-1, _pvalue_text(status))
         if resolution:
             row.insert(-1, _smallest(context, status))
@@ -181,6 +195,9 @@ def _deciding_interval(context: Context, status: RuleStatus) -> str:
 
 
 def _pvalue_text(status: RuleStatus) -> str:
+    if status.role == "primary" and status.pvalue_margin is None:
+        test = status.delta.test if status.delta else None
+        return format_pvalue(test.pvalue if test else None)
     return format_pvalue(status.pvalue_margin)
 
 
@@ -207,8 +224,10 @@ def _errors_sentence(context: Context) -> str:
             "not controlled"
         )
     text += "."
-    if decision and any(s.pvalue_margin is not None for s in decision.statuses):
-        text += " p tests one-sided against the margin (the primary: its threshold)."
+    text += (
+        " The p of a guardrail is one-sided, against its margin; that of the primary "
+        "two-sided, against no difference."
+    )
     if decision and any(s.smallest_margin is not None for s in decision.statuses):
         text += (
             " The smallest margin is what this many questions could show if no answer "
@@ -229,15 +248,6 @@ def _direction(context: Context, metric: str) -> str:
     return next((d for d in declared if d), "higher")
 
 
-def _arm_title(context: Context, arm: str) -> str:
-    return arm
-
-
 def _sentence(text: str) -> str:
     text = text.strip()
     return text if text.endswith((".", "!", "?")) else text + "."
-
-
-def decision_word(decision: Decision) -> str:
-    """Return the decision with its symbol, ``✘ do not ship``."""
-    return f"{SYMBOLS[str(decision.decision)]} {decision.decision}"

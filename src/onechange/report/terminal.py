@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from onechange.compare import Comparison
 from onechange.decide import Decision
-from onechange.display import escape_terminal, format_count, text_table
+from onechange.display import (
+    escape_terminal,
+    format_count,
+    shorten,
+    text_table,
+    text_width,
+)
 from onechange.report.context import SYMBOLS, Context, make_context
 from onechange.report.deltas import forest_plot, metrics_table
 from onechange.report.document import Table
@@ -22,6 +28,7 @@ __all__ = ["render_text"]
 LINES = 40
 MIN_SLICES = 3
 LABEL = 11
+MIN_NAME = 16
 COLORS = {
     "pass": "32",
     "ship": "32",
@@ -64,7 +71,7 @@ def render_text(
 
 def _decision_blocks(context: Context, width: int, color: bool) -> list[list[str]]:
     head = _headline(context, width, color)
-    table = _table_lines(rules_table(context, marks=False), width, color=color)
+    table = _table_lines(rules_table(context, compact=True), width, color=color)
     reasons = _reasons(context, width)
     facts = _facts(context, width)
     signature = [escape_terminal(context.comparison.signature)]
@@ -189,6 +196,17 @@ def _table_lines(table: Table, width: int, *, color: bool = False) -> list[str]:
     align = "".join(column.align for column in table.columns)
     head = [column.title for column in table.columns]
     lines = text_table(head, table.rows, align).splitlines()
+    excess = max(text_width(line) for line in lines) - width
+    if excess > 0 and "metric" in head:
+        # Only names are ever cut, and the cut is marked; figures stay whole.
+        column = head.index("metric")
+        longest = max(text_width(row[column]) for row in table.rows)
+        room = max(longest - excess, MIN_NAME)
+        rows = [
+            [shorten(cell, room) if i == column else cell for i, cell in enumerate(row)]
+            for row in table.rows
+        ]
+        lines = text_table(head, rows, align).splitlines()
     if not table.row_status:
         return lines
     body = [
@@ -219,7 +237,3 @@ def _painted(text: str, status: str, color: bool, *, bold: bool = False) -> str:
     if not color or status not in COLORS:
         return text
     return f"\x1b[{'1;' if bold else ''}{COLORS[status]}m{text}\x1b[0m"
-
-
-def _joined(parts: Iterable[str]) -> str:
-    return " ".join(part for part in parts if part)

@@ -46,13 +46,15 @@ def bounds_line(context: Context, metric: str | None) -> str:
         bounds = delta.bounds
         if delta.metric != metric or bounds is None or not bounds.n_incomplete:
             continue
-        count = format_count(bounds.n_incomplete)
+        count = f"{format_count(bounds.n_incomplete)} questions lack"
+        if bounds.n_incomplete == 1:
+            count = "1 question lacks"
         if bounds.low is None or bounds.high is None:
-            return f"{count} questions lack a score of {metric}: {bounds.reason}."
+            return f"{count} a score of {metric}: {bounds.reason}."
         low = context.number(delta.metric, bounds.low, signed=True)
         high = context.number(delta.metric, bounds.high, signed=True)
         return (
-            f"{count} questions lack a score of {metric}; at their worst and best the "
+            f"{count} a score of {metric}; filled at worst and at best, the "
             f"delta would be {low} … {high}."
         )
     return ""
