@@ -2,126 +2,309 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from onechange.results import Columns, FloatArray, Results, StatusArray, TextArray
+from onechange.assemble import in_sorted_order
+from onechange.caveats import (
+    BoolArray,
+    arm_notes,
+    identity_notes,
+    incomparable,
+    label_notes,
+    listed,
+    mismatched_scales,
+    setting_notes,
+    trial_notes,
+)
+from onechange.errors import InputError, PairingError
+from onechange.ledger import (
+    Audit,
+    MetricAudit,
+    SettingChange,
+    changed_settings,
+    metric_audit,
+    rows_by_status,
+    rows_left_out,
+)
+from onechange.pairs import (
+    ArmTable,
+    Pairs,
+    arm_table,
+    first_texts,
+    question_means,
+    rate,
+    scored_rows,
+    trial_table,
+    union_of_questions,
+)
+from onechange.plan.directions import infer_direction
+from onechange.results import Columns, IntArray, Results, TextArray
 from onechange.stats.estimate import Note
 
-__all__ = ["ArmTable", "Audit", "MetricAudit", "Pairs", "SettingChange", "align"]
-
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ArmTable:
-    """All rows of one arm, sorted by question and trial.
-
-    Parameters
-    ----------
-    question : ndarray of int, shape (n_rows,)
-        Index into `Pairs.question_id`.
-    trial : ndarray of int, shape (n_rows,)
-        Index into `trial_labels` (all 0 when the arm has no trials).
-    trial_labels : tuple of str
-        Trial labels in order (numbers by value, then text).
-    status : ndarray of int8, shape (n_rows,), or None
-        As in `Results`.
-    metrics : dict of str to ndarray of float, shape (n_rows,)
-        As in `Results`.
-    texts : dict of str to ndarray of object, shape (n_rows,)
-        The label columns of the rows, for the drill-down.
-    """
-
-    question: IntArray
-    trial: IntArray
-    trial_labels: tuple[str, ...]
-    status: StatusArray | None
-    metrics: dict[str, FloatArray]
-    texts: dict[str, TextArray]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pairs:
-    """Both arms over the sorted union of their questions.
-
-    Parameters
-    ----------
-    question_id : ndarray of str, shape (n_questions,)
-        Union of the questions of both arms, sorted as text.
-    paired : ndarray of bool, shape (n_questions,)
-        True where the question is in both arms and comparable.
-    baseline, variant : ArmTable
-        The rows of each arm.
-    labels : dict of str to ndarray of object, shape (n_questions,)
-        Slice label of each question (text, or None), the baseline's where both
-        arms have one.
-    clusters : ndarray of int, shape (n_questions,), or None
-        Cluster code of each question; a question without a label is a cluster
-        of its own.
-    """
-
-    question_id: TextArray
-    paired: BoolArray
-    baseline: ArmTable
-    variant: ArmTable
-    labels: dict[str, TextArray]
-    clusters: IntArray | None
-
-
-@dataclass(frozen=True, slots=True)
-class MetricAudit:
-    """Where the paired questions of one metric went; the counts add up.
-
-    Every paired question is in exactly one field. `failed_*` wins over
-    `unscored_*`: a question without a score whose rows include a failed one.
-    """
-
-    pairs: int
-    unscored_baseline: int = 0
-    unscored_variant: int = 0
-    unscored_both: int = 0
-    failed_baseline: int = 0
-    failed_variant: int = 0
-    failed_both: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class SettingChange:
-    """One recorded setting that differs between the arms; None = not recorded."""
-
-    setting: str
-    baseline: Any
-    variant: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Audit:
-    """The ledger: rows read, questions paired and left out, scores per metric."""
-
-    baseline_name: str
-    variant_name: str
-    rows_read: tuple[int, int]
-    rows_by_status: dict[str, tuple[int, int]]
-    rows_left_out: dict[str, tuple[int, int]]
-    trials: tuple[int, int]
-    questions: tuple[int, int]
-    paired: int
-    only_baseline: tuple[str, ...]
-    only_variant: tuple[str, ...]
-    not_comparable: tuple[str, ...]
-    metrics: dict[str, MetricAudit]
-    settings_changed: tuple[SettingChange, ...]
-    settings_recorded: tuple[bool, bool]
-    notes: tuple[Note, ...] = ()
+__all__ = [
+    "ArmTable",
+    "Audit",
+    "MetricAudit",
+    "Pairs",
+    "SettingChange",
+    "align",
+    "question_means",
+    "rate",
+    "trial_table",
+]
 
 
 def align(
     baseline: Results, variant: Results, *, columns: Columns | None = None
 ) -> tuple[Pairs, Audit]:
-    """Pair two arms question by question and account for every row."""
-    raise NotImplementedError
+    """Pair two arms question by question and account for every row.
+
+    Parameters
+    ----------
+    baseline, variant : Results
+        Both arms.
+    columns : Columns, optional
+        Declared roles: the cluster column, and which labels are slices.
+
+    Returns
+    -------
+    pairs : Pairs
+        Rows of both arms over the sorted union of their questions.
+    audit : Audit
+        The ledger.
+
+    Raises
+    ------
+    InputError
+        When an arm repeats a (question, trial), or no arm has the cluster column.
+    PairingError
+        When no question can be compared.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from onechange.read import read
+    >>> b = read(pd.DataFrame({"question_id": ["q1", "q2"], "f1": [0.5, 1]}), name="b")
+    >>> v = read(pd.DataFrame({"question_id": ["q2", "q3"], "f1": [0.9, 1]}), name="v")
+    >>> pairs, audit = align(b, v)
+    >>> pairs.question_id.tolist(), pairs.paired.tolist(), audit.only_variant
+    (['q1', 'q2', 'q3'], [False, True, False], ('q3',))
+    """
+    columns = columns or Columns()
+    b, v = _labels_where_one_arm_is_empty(
+        in_sorted_order(baseline), in_sorted_order(variant)
+    )
+    union, b_question, v_question = union_of_questions(b.question_id, v.question_id)
+    in_both = _present(b_question, union.size) & _present(v_question, union.size)
+    if not in_both.any():
+        raise PairingError(_no_overlap(b, v))
+    pairs = Pairs(
+        question_id=union,
+        paired=in_both,
+        baseline=arm_table(b, b_question),
+        variant=arm_table(v, v_question),
+        labels={},
+        clusters=None,
+    )
+    differs, differing = incomparable(pairs)
+    differs &= in_both
+    if not (in_both & ~differs).any():
+        raise PairingError(
+            f"no question of {b.name} and {v.name} can be compared: all "
+            f"{int(in_both.sum())} common ids differ in {', '.join(differing)}. "
+            "Use results of the same question set."
+        )
+    pairs = replace(pairs, paired=in_both & ~differs)
+    pairs = replace(pairs, labels=_labels(pairs))
+    pairs = replace(pairs, clusters=_clusters(pairs, columns.cluster, (b, v)))
+    return pairs, _audit(b, v, pairs, differs, differing, columns)
+
+
+def _present(question: IntArray, n_questions: int) -> BoolArray:
+    present = np.zeros(n_questions, dtype=np.bool_)
+    present[question] = True
+    return present
+
+
+def _labels_where_one_arm_is_empty(
+    baseline: Results, variant: Results
+) -> tuple[Results, Results]:
+    """Read a column without any value as labels when the other arm has labels there."""
+    arms = [baseline, variant]
+    for index, other in ((0, variant), (1, baseline)):
+        arm = arms[index]
+        empty = [
+            name
+            for name, values in arm.metrics.items()
+            if name in other.labels and np.isnan(values).all()
+        ]
+        if empty:
+            nothing = np.full(arm.n_rows, None, dtype=object)
+            metrics = {k: v for k, v in arm.metrics.items() if k not in empty}
+            labels = {**arm.labels, **dict.fromkeys(empty, nothing)}
+            arms[index] = replace(arm, metrics=metrics, labels=labels)
+    return arms[0], arms[1]
+
+
+def _no_overlap(baseline: Results, variant: Results) -> str:
+    examples = [
+        listed([f'"{text[:60]}"' for text in dict.fromkeys(arm.question_id[:50])])
+        for arm in (baseline, variant)
+    ]
+    return (
+        f"{baseline.name} and {variant.name} have no question in common; ids of the "
+        f"first: {examples[0]}; of the second: {examples[1]}. Compare results of the "
+        "same question set, or name the id column with --id."
+    )
+
+
+def _labels(pairs: Pairs) -> dict[str, TextArray]:
+    labels = {}
+    arms = (pairs.baseline, pairs.variant)
+    for column in dict.fromkeys(name for arm in arms for name in arm.texts):
+        found: TextArray | None = None
+        for arm in arms:
+            if column not in arm.texts:
+                continue
+            texts = first_texts(arm.question, arm.texts[column], pairs.question_id.size)
+            if found is None:
+                found = texts
+            else:
+                labelled = found.astype(np.bool_)
+                if not labelled.all():
+                    found = np.where(labelled, found, texts)
+        if found is not None:
+            labels[column] = found
+    return labels
+
+
+def _clusters(
+    pairs: Pairs, column: str | None, arms: Sequence[Results]
+) -> IntArray | None:
+    if column is None:
+        return None
+    if column not in pairs.labels:
+        raise InputError(
+            f'no cluster column "{column}" in {arms[0].name} or {arms[1].name}; '
+            f"columns of labels: {', '.join(sorted(pairs.labels)) or 'none'}."
+        )
+    texts = pairs.labels[column].tolist()
+    ranks = {text: rank for rank, text in enumerate(sorted(set(texts) - {None}))}
+    codes = np.array([ranks.get(text, -1) for text in texts], dtype=np.int64)
+    alone = np.flatnonzero(codes < 0)
+    codes[alone] = len(ranks) + np.arange(alone.size)
+    return codes
+
+
+def _audit(
+    baseline: Results,
+    variant: Results,
+    pairs: Pairs,
+    differs: BoolArray,
+    differing: Sequence[str],
+    columns: Columns,
+) -> Audit:
+    in_b = _present(pairs.baseline.question, pairs.question_id.size)
+    in_v = _present(pairs.variant.question, pairs.question_id.size)
+    names = (baseline.name, variant.name)
+    paired_rows, left_out = rows_left_out(pairs, differs)
+    changes = changed_settings(baseline.settings, variant.settings)
+    recorded = (bool(baseline.settings), bool(variant.settings))
+    scales = _scales(pairs, columns)
+    audit = Audit(
+        baseline_name=baseline.name,
+        variant_name=variant.name,
+        rows_read=(baseline.n_rows, variant.n_rows),
+        rows_by_status=rows_by_status(pairs),
+        rows_left_out=left_out,
+        trials=(len(pairs.baseline.trial_labels), len(pairs.variant.trial_labels)),
+        questions=(int(in_b.sum()), int(in_v.sum())),
+        paired=int(pairs.paired.sum()),
+        only_baseline=tuple(pairs.question_id[in_b & ~in_v].tolist()),
+        only_variant=tuple(pairs.question_id[in_v & ~in_b].tolist()),
+        not_comparable=tuple(pairs.question_id[differs].tolist()),
+        metrics={metric: metric_audit(pairs, metric) for metric in _metrics(pairs)},
+        settings_changed=changes,
+        settings_recorded=recorded,
+        rows_paired=paired_rows,
+        scale_mismatch=tuple(scales),
+    )
+    notes = [
+        *arm_notes(baseline, variant),
+        *_coverage_notes(audit, differing),
+        *_row_notes(pairs, names),
+        *identity_notes(pairs),
+        *trial_notes(pairs, names),
+        *_metric_notes(pairs, names),
+        *(Note("scale-mismatch", text) for text in scales.values()),
+        *setting_notes(changes, recorded, names),
+        *label_notes(pairs, (*columns.slices, columns.cluster, *columns.settings)),
+    ]
+    return replace(audit, notes=tuple(notes))
+
+
+def _metrics(pairs: Pairs) -> list[str]:
+    return list(dict.fromkeys([*pairs.baseline.metrics, *pairs.variant.metrics]))
+
+
+def _scales(pairs: Pairs, columns: Columns) -> dict[str, str]:
+    found = {}
+    for metric in _metrics(pairs):
+        if metric not in columns.ranges and infer_direction(metric) == "higher":
+            text = mismatched_scales(pairs, metric)
+            if text is not None:
+                found[metric] = text
+    return found
+
+
+def _coverage_notes(audit: Audit, differing: Sequence[str]) -> list[Note]:
+    notes = []
+    parts = [
+        f"{len(ids)} only in {name} ({listed(ids)})"
+        for name, ids in (
+            (audit.baseline_name, audit.only_baseline),
+            (audit.variant_name, audit.only_variant),
+        )
+        if ids
+    ]
+    if parts:
+        text = f"Questions left out, as they are in one arm: {'; '.join(parts)}."
+        notes.append(Note("unmatched-questions", text))
+    if audit.not_comparable:
+        text = (
+            f"{len(audit.not_comparable)} questions left out, as their "
+            f"{', '.join(differing)} differs between the arms: "
+            f"{listed(audit.not_comparable)}."
+        )
+        notes.append(Note("not-comparable", text))
+    return notes
+
+
+def _row_notes(pairs: Pairs, names: Sequence[str]) -> list[Note]:
+    notes = []
+    counts = rows_by_status(pairs)
+    for code, status in (("unscored-rows", "unscored"), ("failed-rows", "failed")):
+        rows = counts.get(status, (0, 0))
+        if any(rows):
+            text = f"Rows {status}: {names[0]} {rows[0]}, {names[1]} {rows[1]}."
+            notes.append(Note(code, text))
+    for name, arm in zip(names, (pairs.baseline, pairs.variant), strict=True):
+        if arm.metrics and not scored_rows(arm.metrics, arm.question.size).any():
+            notes.append(Note("not-measured", f"{name} has no score at all."))
+    return notes
+
+
+def _metric_notes(pairs: Pairs, names: Sequence[str]) -> list[Note]:
+    notes = []
+    arms = (pairs.baseline, pairs.variant)
+    for (name, arm), other in zip(
+        zip(names, arms, strict=True), reversed(arms), strict=True
+    ):
+        alone = [metric for metric in arm.metrics if metric not in other.metrics]
+        if alone:
+            text = f"Metrics only in {name}: {listed(alone)}."
+            notes.append(Note("metric-only-in-one-arm", text))
+    return notes

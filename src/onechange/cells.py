@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onechange.results import ANSWERED, FAILED, UNSCORED
-
 __all__ = [
+    "ANSWERED",
+    "FAILED",
     "MISSING_WORDS",
     "STATUS_WORDS",
+    "UNSCORED",
     "flatten",
     "is_missing",
     "is_number",
@@ -32,6 +33,8 @@ __all__ = [
     "score_values",
     "status_code",
 ]
+
+ANSWERED, UNSCORED, FAILED = 0, 1, 2  # codes in Results.status
 
 MISSING_WORDS = frozenset({"", "nan", "na", "n/a", "none", "null"})
 

@@ -1,0 +1,390 @@
+"""What a reader of the audit must know about the pairs, as notes."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onechange.ledger import SettingChange
+from onechange.pairs import ArmTable, Pairs, first_texts, question_means, trial_table
+from onechange.results import FloatArray, Results, TextArray
+from onechange.stats.estimate import Note
+
+__all__ = [
+    "arm_notes",
+    "identity_notes",
+    "incomparable",
+    "label_notes",
+    "listed",
+    "mismatched_scales",
+    "setting_notes",
+    "trial_notes",
+]
+
+BoolArray = NDArray[np.bool_]
+
+_QUESTION_TEXTS = ("question", "question_text", "query", "user_input", "instruction")
+_COMPARED_TEXTS = (
+    *_QUESTION_TEXTS,
+    *(
+        "reference",
+        "reference_answer",
+        "gold_answer",
+        "ground_truth",
+        "expected_answer",
+    ),
+    *("expected_output", "gold", "gt", "target", "answer_key"),
+    *("label_version", "labels_version", "reference_version", "question_version"),
+)
+_JUDGE_WORDS = frozenset(
+    {"judge", "grader", "scorer", "evaluator", "annotator", "rubric"}
+)
+_SOURCE_WORDS = frozenset(
+    {"doc", "document", "source", "conversation", "session", "context", "passage"}
+    | {"article", "page", "url", "file", "thread"}
+)
+_SHOWN = 5  # ids or names listed in a note
+
+
+def arm_notes(baseline: Results, variant: Results) -> list[Note]:
+    """Gather the notes of reading, each with the arms it holds for.
+
+    Parameters
+    ----------
+    baseline, variant : Results
+        Both arms.
+
+    Returns
+    -------
+    list of Note
+    """
+    both = [note for note in baseline.notes if note in variant.notes]
+    notes = list(both)
+    for results in (baseline, variant):
+        for note in results.notes:
+            if note not in both:
+                notes.append(Note(note.code, f"{results.name}: {note.text}"))
+    return notes
+
+
+def incomparable(pairs: Pairs) -> tuple[BoolArray, tuple[str, ...]]:
+    """Find questions whose text, reference or label version differs between the arms.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Both arms.
+
+    Returns
+    -------
+    differs : ndarray of bool, shape (n_questions,)
+        True where both arms have a text and the texts differ, white space and
+        Unicode composition aside.
+    columns : tuple of str
+        Columns in which some question differs.
+    """
+    n_questions = pairs.question_id.size
+    differs = np.zeros(n_questions, dtype=np.bool_)
+    columns = []
+    for column in _COMPARED_TEXTS:
+        if column in pairs.baseline.texts and column in pairs.variant.texts:
+            found = _differing_texts(pairs, column)
+            differs |= found
+            if found.any():
+                columns.append(column)
+    return differs, tuple(columns)
+
+
+def identity_notes(pairs: Pairs) -> list[Note]:
+    """Note arms, or trials of one arm, that hold the very same scores.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Both arms.
+
+    Returns
+    -------
+    list of Note
+        ``identical-arms`` and ``identical-trials``.
+    """
+    notes = []
+    b, v = pairs.baseline, pairs.variant
+    if _same_rows(b, v):
+        text = (
+            "Both arms hold the same scores in every row; probably the same results "
+            "were given twice."
+        )
+        notes.append(Note("identical-arms", text))
+    for name, arm in (("baseline", b), ("variant", v)):
+        twins = _identical_trials(pairs, name, arm)
+        if twins:
+            text = f"{name}: trials {twins} have the same score on every question."
+            notes.append(Note("identical-trials", text))
+    return notes
+
+
+def trial_notes(pairs: Pairs, names: Sequence[str]) -> list[Note]:
+    """Note unequal numbers of trials, and questions that were run more often.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Both arms.
+    names : sequence of str
+        Names of the baseline and of the variant.
+
+    Returns
+    -------
+    list of Note
+        ``unequal-trials`` and ``selective-rerun``.
+    """
+    notes = []
+    n_questions = pairs.question_id.size
+    ranges = []
+    for name, arm in zip(names, (pairs.baseline, pairs.variant), strict=True):
+        counts = np.bincount(arm.question, minlength=n_questions)[pairs.paired]
+        ranges.append((int(counts.min(initial=10**9)), int(counts.max(initial=0))))
+        sizes, shares = np.unique(counts, return_counts=True)
+        if sizes.size > 1:
+            usual = int(sizes[np.argmax(shares)])
+            more = int(np.count_nonzero(counts > usual))
+            if more:
+                text = (
+                    f"{name}: {more} of {counts.size} questions have more than "
+                    f"{usual} trials (up to {sizes[-1]}); selective re-runs bias a "
+                    "mean over rows, so trials are averaged per question."
+                )
+                notes.append(Note("selective-rerun", text))
+    (b_low, b_high), (v_low, v_high) = ranges
+    if len({b_low, b_high, v_low, v_high}) > 1 and n_questions:
+        text = (
+            f"{names[0]} has {_span(b_low, b_high)} per question, {names[1]} "
+            f"{_span(v_low, v_high)}."
+        )
+        notes.insert(0, Note("unequal-trials", text))
+    return notes
+
+
+def setting_notes(
+    changes: Sequence[SettingChange], recorded: tuple[bool, bool], names: Sequence[str]
+) -> list[Note]:
+    """Note unknown settings, several changes at once, and a judge that changed.
+
+    Parameters
+    ----------
+    changes : sequence of SettingChange
+        Settings that differ.
+    recorded : tuple of bool
+        Whether each arm records any setting.
+    names : sequence of str
+        Names of the baseline and of the variant.
+
+    Returns
+    -------
+    list of Note
+        ``settings-unknown``, ``more-than-one-change`` and ``judge-changed``.
+    """
+    notes = []
+    silent = [name for name, known in zip(names, recorded, strict=True) if not known]
+    if silent:
+        text = (
+            f"No settings are recorded for {' and '.join(silent)}; whether only one "
+            "thing changed cannot be checked."
+        )
+        notes.append(Note("settings-unknown", text))
+    if len(changes) > 1 and not silent:
+        shown = ", ".join(change.setting for change in changes[: 2 * _SHOWN])
+        more = ", ..." if len(changes) > 2 * _SHOWN else ""
+        text = f"{len(changes)} settings differ between the arms: {shown}{more}."
+        notes.append(Note("more-than-one-change", text))
+    judges = [
+        f"{change.setting} ({change.baseline} to {change.variant})"
+        for change in changes
+        if not _JUDGE_WORDS.isdisjoint(_words(change.setting)) and not silent
+    ]
+    if judges:
+        text = (
+            f"The judge or scorer changed with the system: {', '.join(judges)}; its "
+            "change and that of the system cannot be told apart."
+        )
+        notes.append(Note("judge-changed", text))
+    return notes
+
+
+def label_notes(pairs: Pairs, declared: Iterable[str | None]) -> list[Note]:
+    """Note undeclared columns that repeat like document ids, and repeated questions.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Both arms.
+    declared : iterable of str or None
+        Columns that have a declared role.
+
+    Returns
+    -------
+    list of Note
+        ``possible-cluster`` (only when no cluster is declared) and
+        ``repeated-text``.
+    """
+    notes = []
+    known = set(declared)
+    n_paired = int(pairs.paired.sum())
+    likely, repeated = [], []
+    for column, labels in pairs.labels.items():
+        is_text = column in _QUESTION_TEXTS
+        if not is_text and (pairs.clusters is not None or column in known):
+            continue
+        values = [text for text in labels[pairs.paired].tolist() if text is not None]
+        n_values = len(set(values))
+        if is_text and n_values < len(values):
+            repeated.append(f"{column} ({len(values) - n_values})")
+        elif not is_text and _like_documents(column, n_values, len(values), n_paired):
+            likely.append(f"{column} ({n_values} values over {len(values)} questions)")
+    if likely:
+        text = (
+            f"Questions may share a source: {', '.join(likely[:_SHOWN])}. If so, "
+            "declare it with --cluster, or the intervals come out too narrow."
+        )
+        notes.append(Note("possible-cluster", text))
+    if repeated:
+        text = (
+            f"The same question text stands under several ids: {', '.join(repeated)} "
+            "more ids than texts."
+        )
+        notes.append(Note("repeated-text", text))
+    return notes
+
+
+def mismatched_scales(pairs: Pairs, metric: str) -> str | None:
+    """Say whether a metric seems a fraction in one arm and a percentage in the other.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Both arms.
+    metric : str
+        A higher-is-better metric.
+
+    Returns
+    -------
+    str or None
+        The sentence of the note: fractional values all in [0, 1] in one arm, and in
+        the other all in [0, 100] with a median above 1.
+    """
+    spans = []
+    for arm in ("baseline", "variant"):
+        means = question_means(pairs, arm, metric)[pairs.paired]
+        means = means[~np.isnan(means)]
+        if means.size == 0:
+            return None
+        spans.append(means)
+    for small, large in ((spans[0], spans[1]), (spans[1], spans[0])):
+        fractional = np.any((small > 0) & (small < 1))
+        inside = small.min() >= 0 and small.max() <= 1
+        wide = large.min() >= 0 and large.max() <= 100 and np.median(large) > 1
+        if fractional and inside and wide:
+            told = [f"{span.min():g} to {span.max():g}" for span in spans]
+            return (
+                f"{metric} lies between {told[0]} in the baseline and {told[1]} in the "
+                "variant: a fraction against a percentage? Rescale one arm, or declare "
+                "the range."
+            )
+    return None
+
+
+def listed(items: Sequence[Any]) -> str:
+    """First few items as text, with the number of the others.
+
+    Parameters
+    ----------
+    items : sequence
+        Ids or names.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> listed(["q1", "q2"]), listed(range(9))
+    ('q1, q2', '0, 1, 2, 3, 4 and 4 more')
+    """
+    shown = ", ".join(str(item) for item in items[:_SHOWN])
+    more = len(items) - _SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _words(name: str) -> set[str]:
+    return set(re.split(r"[^a-z0-9]+", name.casefold()))
+
+
+def _span(low: int, high: int) -> str:
+    if low == high:
+        return f"{low} trial{'s' if low != 1 else ''}"
+    return f"{low} to {high} trials"
+
+
+def _differing_texts(pairs: Pairs, column: str) -> BoolArray:
+    n_questions = pairs.question_id.size
+    texts: list[TextArray] = [
+        first_texts(arm.question, arm.texts[column], n_questions)
+        for arm in (pairs.baseline, pairs.variant)
+    ]
+    differs: BoolArray = np.not_equal(texts[0], texts[1]).astype(np.bool_)
+    differs &= texts[0].astype(np.bool_) & texts[1].astype(np.bool_)
+    for question in np.flatnonzero(differs).tolist():
+        differs[question] = _plain(texts[0][question]) != _plain(texts[1][question])
+    return differs
+
+
+def _plain(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def _same_rows(first: ArmTable, second: ArmTable) -> bool:
+    if first.metrics.keys() != second.metrics.keys() or not first.metrics:
+        return False
+    if first.question.size != second.question.size:
+        return False
+    return (
+        bool(np.array_equal(first.question, second.question))
+        and bool(np.array_equal(first.trial, second.trial))
+        and all(
+            np.array_equal(values, second.metrics[name], equal_nan=True)
+            for name, values in first.metrics.items()
+        )
+    )
+
+
+def _identical_trials(pairs: Pairs, name: str, arm: ArmTable) -> str:
+    """Labels of the trials that agree with an earlier one in every score."""
+    if len(arm.trial_labels) < 2 or pairs.question_id.size < 2:
+        return ""
+    tables = [trial_table(pairs, name, metric) for metric in arm.metrics]
+    scored = [table for table in tables if not np.isnan(table).all()]
+    if not scored:
+        return ""
+    seen: dict[bytes, list[str]] = {}
+    for trial, label in enumerate(arm.trial_labels):
+        columns: list[FloatArray] = [table[:, trial] + 0.0 for table in scored]
+        content = np.concatenate(columns)
+        content[np.isnan(content)] = np.nan
+        seen.setdefault(content.tobytes(), []).append(label)
+    twins = [" and ".join(labels) for labels in seen.values() if len(labels) > 1]
+    return "; ".join(twins)
+
+
+def _like_documents(column: str, n_values: int, n_labelled: int, n_paired: int) -> bool:
+    """Whether labels repeat as ids of a source would, and not as a slice does."""
+    if n_values < 2 or n_labelled < n_paired / 2 or n_values > 0.95 * n_labelled:
+        return False
+    if not _SOURCE_WORDS.isdisjoint(_words(column)):
+        return True
+    return n_values >= 20 and n_values <= 0.7 * n_labelled
