@@ -11,9 +11,7 @@ from onechange.errors import PlanError
 __all__ = [
     "ADJUSTMENTS",
     "BUILT_IN_RATES",
-    "INTERVALS",
     "STATISTICS",
-    "TESTS",
     "Key",
     "PlanKeyError",
     "check_finite",
@@ -32,41 +30,6 @@ Key = tuple[str | int, ...]
 BUILT_IN_RATES = {"failed": "lower", "unscored": "lower", "answered": "higher"}
 STATISTICS = ("mean", "p50", "p90", "p95", "p99", "loss_rate")
 ADJUSTMENTS = ("max-t", "holm", "bh", "none")
-INTERVALS = (
-    "auto",
-    "newcombe",
-    "newcombe-cluster",
-    "tango",
-    "bonett-price",
-    "agresti-min",
-    "wald",
-    "t",
-    "guarded-t",
-    "sign-flip",
-    "sign-flip+guarded-t",
-    "percentile",
-    "expanded-percentile",
-    "basic",
-    "bca",
-    "studentized",
-    "bayesian",
-    "cr2-t",
-    "guarded-cr2-t",
-    "two-way",
-    "fieller",
-    "guarded-fieller",
-    "hall",
-    "wilson",
-)
-TESTS = (
-    "auto",
-    "sign-flip",
-    "mcnemar-midp",
-    "mcnemar-exact",
-    "mcnemar-asymptotic",
-    "t",
-    "wilcoxon",
-)
 
 
 class PlanKeyError(PlanError):

@@ -11,9 +11,7 @@ from typing import Any
 from onechange.plan.keys import (
     ADJUSTMENTS,
     BUILT_IN_RATES,
-    INTERVALS,
     STATISTICS,
-    TESTS,
     PlanKeyError,
     check_finite,
     check_named,
@@ -24,6 +22,7 @@ from onechange.plan.keys import (
     comma_list,
     is_number,
 )
+from onechange.stats.names import INTERVAL_NAMES, TEST_NAMES
 
 __all__ = [
     "Analysis",
@@ -282,8 +281,8 @@ class Analysis:
                 ("confidence_level",),
                 f"is {level}; give a number between 0 and 1, such as 0.95.",
             )
-        check_one_of("interval", self.interval, INTERVALS)
-        check_one_of("test", self.test, TESTS)
+        check_one_of("interval", self.interval, INTERVAL_NAMES)
+        check_one_of("test", self.test, TEST_NAMES)
         check_one_of("adjust", self.adjust, ADJUSTMENTS)
         check_one_of("unscored", self.unscored, ("exclude", "worst", "zero"))
         check_one_of("primaries", self.primaries, ("all", "any"))
