@@ -13,6 +13,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "onechange"
 LAYERS: list[set[str]] = [
     {"errors"},
     {"display", "stats", "cells"},
+    {"question_index"},
     {"results"},
     {"formats"},
     {"tables"},

@@ -97,7 +97,9 @@ def align(
     b, v = _labels_where_one_arm_is_empty(
         in_sorted_order(baseline), in_sorted_order(variant)
     )
-    union, b_question, v_question = union_of_questions(b.question_id, v.question_id)
+    if b.index is None or v.index is None:
+        raise AssertionError("sorted rows have their index")
+    union, b_question, v_question = union_of_questions(b.index, v.index)
     in_both = _present(b_question, union.size) & _present(v_question, union.size)
     if not in_both.any():
         raise PairingError(_no_overlap(b, v))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from onechange import cells
 from onechange.errors import InputError
+from onechange.question_index import QuestionIndex, sort_rows
 from onechange.results import (
     ANSWERED,
     FAILED,
@@ -22,8 +23,6 @@ from onechange.results import (
     StatusArray,
     TextArray,
     ordered,
-    repeated_rows,
-    row_order,
 )
 from onechange.roles import Roles, find_roles
 from onechange.stats.estimate import Note
@@ -77,7 +76,7 @@ def assemble(
     question_id = _ids(table, roles.question_id)
     trial = _trials(table, roles.trial)
     status = _statuses(table, roles, columns)
-    metrics = {metric: scores.copy() for metric, scores in roles.scores.items()}
+    metrics = dict(roles.scores)
     found += _drop_failed(status, metrics)
     found += _check_scores(table, roles, metrics, columns)
     labels = {label: table.columns[label].texts() for label in roles.labels}
@@ -110,7 +109,7 @@ def in_sorted_order(
     Returns
     -------
     Results
-        With `in_order` set.
+        With its `index`.
 
     Raises
     ------
@@ -119,14 +118,14 @@ def in_sorted_order(
     """
     if results.in_order:
         return results
-    order = row_order(results.question_id, results.trial)
-    in_order = results if order is None else ordered(results, order)
-    repeated = np.flatnonzero(repeated_rows(in_order.question_id, in_order.trial))
-    if repeated.size:
-        rows = np.arange(results.n_rows) if order is None else order
+    rows = sort_rows(results.question_id, results.trial)
+    moved = results if rows.order is None else ordered(results, rows.order)
+    if rows.repeated.size:
+        order = np.arange(results.n_rows) if rows.order is None else rows.order
         where = place or (lambda row: f"{results.name}, row {row + 1}")
-        _refuse_repeats(results, where, rows, repeated)
-    return replace(in_order, in_order=True)
+        _refuse_repeats(results, where, order, rows.repeated)
+    index = QuestionIndex(moved.question_id, moved.trial, rows.codes, rows.keys)
+    return replace(moved, index=index)
 
 
 def _ids(table: Table, column: str) -> TextArray:
@@ -215,8 +214,9 @@ def _drop_failed(
         return []
     failed = status == FAILED
     scored = _scored(metrics, status.size) & failed
-    for values in metrics.values():
-        values[failed] = np.nan
+    if failed.any():
+        for metric, values in metrics.items():
+            metrics[metric] = np.where(failed, np.nan, values)
     if not scored.any():
         return []
     text = (
@@ -230,7 +230,7 @@ def _check_scores(
     table: Table, roles: Roles, metrics: dict[str, FloatArray], columns: Columns
 ) -> list[Note]:
     notes = []
-    for metric, values in metrics.items():
+    for metric, values in list(metrics.items()):
         column = roles.metrics[metric]
         infinite = np.flatnonzero(np.isinf(values))
         if infinite.size:
@@ -243,13 +243,14 @@ def _check_scores(
         bounds = columns.ranges.get(metric)
         if bounds is not None:
             notes += _check_range(table, column, values, bounds)
+            metrics[metric] = np.clip(values, *bounds)
     return notes
 
 
 def _check_range(
     table: Table, column: str, values: FloatArray, bounds: tuple[float, float]
 ) -> list[Note]:
-    """Refuse values outside the range; move those a rounding error away onto it."""
+    """Refuse values outside the range; tell of those a rounding error away from it."""
     low, high = bounds
     slack = _ROUNDING * max(1.0, high - low)
     outside = (values < low) | (values > high)
@@ -264,7 +265,6 @@ def _check_range(
             f"range {low:g} to {high:g}{more}. Mend the scores, rescale them, or "
             "declare the range they really have."
         )
-    np.clip(values, low, high, out=values)
     text = (
         f"{column}: {int(outside.sum())} scores lay outside {low:g} to {high:g} by a "
         "rounding error and were set to the limit."

@@ -48,6 +48,9 @@ _SOURCE_WORDS = frozenset(
     {"doc", "document", "source", "conversation", "session", "context", "passage"}
     | {"article", "page", "url", "file", "thread"}
 )
+_TIME_WORDS = frozenset({"time", "timestamp", "tstamp", "date", "datetime"})
+_SAMPLE = 4096
+_MIN_SOURCES = 20  # distinct labels of a column that may name sources
 _SHOWN = 5  # ids or names listed in a note
 
 
@@ -241,6 +244,8 @@ def label_notes(pairs: Pairs, declared: Iterable[str | None]) -> list[Note]:
         is_text = column in _QUESTION_TEXTS
         if not is_text and (pairs.clusters is not None or column in known):
             continue
+        if not is_text and _is_slice(column, labels):
+            continue
         values = [text for text in labels[pairs.paired].tolist() if text is not None]
         n_values = len(set(values))
         if is_text and n_values < len(values):
@@ -286,13 +291,15 @@ def mismatched_scales(pairs: Pairs, metric: str) -> str | None:
             return None
         spans.append(means)
     for small, large in ((spans[0], spans[1]), (spans[1], spans[0])):
-        fractional = np.any((small > 0) & (small < 1))
         inside = small.min() >= 0 and small.max() <= 1
+        if not inside or large.max() <= 1:
+            continue
+        fractional = np.any((small > 0) & (small < 1))
         wide = large.min() >= 0 and large.max() <= 100 and np.median(large) > 1
-        if fractional and inside and wide:
-            told = [f"{span.min():g} to {span.max():g}" for span in spans]
+        if fractional and wide:
+            told = [f"from {span.min():g} to {span.max():g}" for span in spans]
             return (
-                f"{metric} lies between {told[0]} in the baseline and {told[1]} in the "
+                f"{metric} runs {told[0]} in the baseline and {told[1]} in the "
                 "variant: a fraction against a percentage? Rescale one arm, or declare "
                 "the range."
             )
@@ -381,10 +388,22 @@ def _identical_trials(pairs: Pairs, name: str, arm: ArmTable) -> str:
     return "; ".join(twins)
 
 
+def _is_slice(column: str, labels: TextArray) -> bool:
+    """Whether a sample of a long column has too few values to be ids of sources."""
+    sample = labels[:: max(1, labels.size // _SAMPLE)].tolist()
+    few = labels.size > _SAMPLE and len(set(sample)) < _MIN_SOURCES
+    return few and _SOURCE_WORDS.isdisjoint(_words(column))
+
+
 def _like_documents(column: str, n_values: int, n_labelled: int, n_paired: int) -> bool:
     """Whether labels repeat as ids of a source would, and not as a slice does."""
     if n_values < 2 or n_labelled < n_paired / 2 or n_values > 0.95 * n_labelled:
         return False
-    if not _SOURCE_WORDS.isdisjoint(_words(column)):
+    words = _words(column)
+    if not _SOURCE_WORDS.isdisjoint(words):
         return True
-    return n_values >= 20 and n_values <= 0.7 * n_labelled
+    return (
+        words.isdisjoint(_TIME_WORDS)
+        and n_values >= _MIN_SOURCES
+        and n_values <= 0.7 * n_labelled
+    )

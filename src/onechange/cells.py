@@ -190,7 +190,7 @@ def score_values(
     ([1.0, nan, nan], [False, False, True])
     """
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
-        return values.astype(np.float64), np.zeros(values.size, dtype=bool)
+        return values.astype(np.float64, copy=False), np.zeros(values.size, dtype=bool)
     kinds = set(map(type, values))
     if kinds <= {str}:
         return _scores_of_texts(values, missing)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from onechange.question_index import QuestionIndex, sort_rows, trial_order
 from onechange.results import (
     ANSWERED,
     FAILED,
@@ -17,8 +18,6 @@ from onechange.results import (
     Results,
     StatusArray,
     TextArray,
-    id_keys,
-    trial_order,
 )
 
 __all__ = [
@@ -205,14 +204,14 @@ def scored_rows(metrics: Mapping[str, FloatArray], n_rows: int) -> BoolArray:
 
 
 def union_of_questions(
-    baseline: TextArray, variant: TextArray
+    baseline: QuestionIndex, variant: QuestionIndex
 ) -> tuple[TextArray, IntArray, IntArray]:
     """Sorted union of the questions of two arms, and where each row stands in it.
 
     Parameters
     ----------
-    baseline, variant : ndarray of str, shape (n_rows,)
-        Question of each row of an arm, sorted.
+    baseline, variant : QuestionIndex
+        Index of the rows of each arm.
 
     Returns
     -------
@@ -221,32 +220,32 @@ def union_of_questions(
     baseline_question, variant_question : ndarray of int, shape (n_rows,)
         Index of each row's question in the union.
     """
-    ids, codes = [], []
-    for rows in (baseline, variant):
-        starts = np.ones(rows.size, dtype=np.bool_)
-        starts[1:] = rows[1:] != rows[:-1]
-        ids.append(rows[starts])
-        codes.append(np.cumsum(starts, dtype=np.int64) - 1)
-    first, second = ids
-    if first.size == second.size and bool(np.all(first == second)):
-        return first, codes[0], codes[1]
+    first = baseline.question_id[baseline.starts]
+    second = variant.question_id[variant.starts]
+    if _same_questions(baseline, variant, first, second):
+        return first, baseline.codes, variant.codes
     both: TextArray = np.concatenate([first, second])
-    keys = id_keys(both)
-    if keys.dtype == object:
-        texts = both.tolist()
-        order = np.array(sorted(range(both.size), key=texts.__getitem__), np.int64)
-    else:
-        order = np.argsort(keys, kind="stable")
-    merged = both[order]
-    starts = np.ones(merged.size, dtype=np.bool_)
-    starts[1:] = merged[1:] != merged[:-1]
+    rows = sort_rows(both, None)
+    order = np.arange(both.size) if rows.order is None else rows.order
     position = np.empty(both.size, dtype=np.int64)
-    position[order] = np.cumsum(starts) - 1
+    position[order] = rows.codes
+    keep = np.ones(both.size, dtype=np.bool_)
+    keep[rows.repeated] = False
     return (
-        merged[starts],
-        position[: first.size][codes[0]],
-        position[first.size :][codes[1]],
+        both[order[keep]],
+        position[: first.size][baseline.codes],
+        position[first.size :][variant.codes],
     )
+
+
+def _same_questions(
+    baseline: QuestionIndex, variant: QuestionIndex, first: TextArray, second: TextArray
+) -> bool:
+    if first.size != second.size:
+        return False
+    if baseline.keys is not None and variant.keys is not None:
+        return bool(np.array_equal(baseline.keys, variant.keys))
+    return bool(np.all(first == second))
 
 
 def arm_table(results: Results, question: IntArray) -> ArmTable:
