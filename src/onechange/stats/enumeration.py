@@ -78,7 +78,7 @@ def n_states(counts: IntArray) -> float:
 def subset_states(
     columns: FloatArray, counts: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Sums of every subset, with their probabilities.
+    """List the sums of every subset, with their probabilities.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def count_below(
     --------
     >>> import numpy as np
     >>> count_below(np.array([1.0, 3.0]), np.array([2, 1]), 3.0, 0.0)
-    0.75
+    0.625
     """
     first = split_in_halves(counts)
     left, left_probability = subset_states(values[None, first], counts[first])

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Law", "Tail", "upper_tail"]
+__all__ = ["Law", "Tail", "upper_tail", "vertical_line"]
 
 FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
@@ -31,24 +31,54 @@ class Law(Protocol):
     def moments(self, tilt: float) -> tuple[float, float, float]:
         """Cumulant function at a real point with its first two derivatives."""
 
+    def support(self) -> tuple[float, float]:
+        """Smallest and largest possible sum."""
+
+    def opposite(self) -> Law:
+        """Law of the sum with its sign changed."""
+
     def log_envelope(self, tilt: float, t: FloatArray) -> FloatArray:
         """Upper bound of log |φ| of the tilted law at frequencies `t`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """A tail probability on the logarithmic scale.
+    """A tail probability, also below the double range.
 
     Parameters
     ----------
+    probability : float
+        The probability; 0 when it is below the double range.
     log : float
-        Natural logarithm of the probability.
+        Its natural logarithm.
     error : float
-        Bound or estimate of the relative error from what was left out.
+        Estimate of the relative error from what was left out.
     """
 
+    probability: float
     log: float
     error: float = 0.0
+
+    @classmethod
+    def of(cls, probability: float) -> Tail:
+        """Make a tail from a probability within the double range."""
+        return cls(
+            probability, float(np.log(probability)) if probability > 0 else -np.inf
+        )
+
+    def halved(self, times: int) -> Tail:
+        """Return the tail divided by a power of two."""
+        return Tail(
+            float(np.ldexp(self.probability, -times)),
+            self.log - times * float(np.log(2.0)),
+            self.error,
+        )
+
+    def complement(self) -> Tail:
+        """Return one minus the tail."""
+        rest = 1.0 - self.probability
+        error = self.error * self.probability / rest if rest > 0.0 else np.inf
+        return Tail(rest, float(np.log1p(-self.probability)), error)
 
 
 def upper_tail(law: Law, point: float, *, step: float | None = None) -> Tail:
@@ -87,7 +117,7 @@ def upper_tail(law: Law, point: float, *, step: float | None = None) -> Tail:
         n_period = int(np.ceil(length / step)) + 1
         delta = 2.0 * np.pi / (step * n_period)
     nodes, error = _nodes(law, tilt, delta, spread, n_period)
-    z = tilt + 1j * (nodes * delta)
+    z = vertical_line(tilt, np.multiply(nodes, delta))
     kernel = 1.0 / z if step is None else step / -np.expm1(-step * z)
     exponent = law.cumulant(z) - value - 1j * (nodes * delta * point)
     weight = np.where(nodes == 0, 0.5, 1.0)
@@ -95,9 +125,28 @@ def upper_tail(law: Law, point: float, *, step: float | None = None) -> Tail:
         weight = np.where(nodes == n_period // 2, 0.5, weight)
     total = float(np.sum((np.exp(exponent) * kernel).real * weight)) * delta / np.pi
     if total <= 0.0:
-        return Tail(-np.inf, np.inf)
+        return Tail(0.0, -np.inf, np.inf)
     log = value - tilt * point + float(np.log(total))
-    return Tail(log, error / (total * spread))
+    return Tail(float(np.exp(log)), log, error / (total * spread))
+
+
+def vertical_line(tilt: float, t: FloatArray) -> ComplexArray:
+    """Return the points tilt + i t.
+
+    Parameters
+    ----------
+    tilt : float
+        Real part of all points.
+    t : ndarray of float, shape (n_points,)
+        Imaginary parts.
+
+    Returns
+    -------
+    ndarray of complex, shape (n_points,)
+    """
+    z = np.empty(t.size, dtype=np.complex128)
+    z.real, z.imag = tilt, t
+    return z
 
 
 def _tilt(law: Law, point: float) -> tuple[float, tuple[float, float, float]]:
@@ -158,7 +207,7 @@ def _nodes(
         return np.arange(last + 1, dtype=np.int64), 0.0
     stop = min(last, 64 * main) if n_period is None else min(last, MAX_NODES)
     rest = np.arange(main + 1, stop + 1, dtype=np.int64)
-    log = law.log_envelope(tilt, rest * delta)
+    log = law.log_envelope(tilt, np.multiply(rest, delta))
     kept = rest[log > floor]
     nodes = np.concatenate((np.arange(main + 1, dtype=np.int64), kept))
     if stop == last and n_period is not None:

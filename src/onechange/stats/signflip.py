@@ -16,6 +16,7 @@ from onechange.errors import MethodError
 from onechange.stats.enumeration import kth_smallest_mean, n_states
 from onechange.stats.estimate import Interval, TestResult
 from onechange.stats.exact import group, subset_tail
+from onechange.stats.inversion import Tail
 
 __all__ = ["n_min", "signflip_interval", "signflip_test", "tail_probability"]
 
@@ -82,16 +83,16 @@ def signflip_test(
     values, counts = group(_shifted(sums, sizes, shift))
     total = float(values @ counts)
     if alternative == "two-sided":
-        log = _two_sided(values, counts, total)
+        tail = _two_sided(values, counts, total)
     else:
         sign = 1.0 if alternative == "greater" else -1.0
-        log = subset_tail(sign * values, counts).log
+        tail = subset_tail(sign * values, counts)
     return TestResult(
-        pvalue=max(SMALLEST, min(1.0, float(np.exp(log)))),
+        pvalue=max(SMALLEST, min(1.0, tail.probability)),
         method="sign-flip",
         alternative=alternative,
         statistic=float(np.mean(difference)),
-        log10_pvalue=min(0.0, log / LOG_TEN),
+        log10_pvalue=min(0.0, tail.log / LOG_TEN),
     )
 
 
@@ -218,7 +219,7 @@ def _units(
     codes = np.unique(clusters, return_inverse=True)[1]
     # Sorted first, so that the order of the rows cannot change a rounding.
     order = np.lexsort((difference, codes))
-    sums = np.bincount(codes[order], weights=difference[order])
+    sums = np.bincount(codes[order], weights=difference[order]).astype(np.float64)
     sizes = np.bincount(codes).astype(np.float64)
     noise = 1e-13 * np.bincount(codes, weights=np.abs(difference))
     sums[np.abs(sums) <= noise] = 0.0
@@ -235,11 +236,11 @@ def _shifted(sums: FloatArray, sizes: FloatArray, shift: float) -> FloatArray:
     return moved
 
 
-def _two_sided(values: FloatArray, counts: IntArray, total: float) -> float:
+def _two_sided(values: FloatArray, counts: IntArray, total: float) -> Tail:
     noise = 1e-12 * float(np.abs(values) @ counts)
     if abs(total) <= noise:
-        return 0.0
-    return LOG_TWO + subset_tail(np.copysign(1.0, total) * values, counts).log
+        return Tail.of(1.0)
+    return subset_tail(np.copysign(1.0, total) * values, counts).halved(-1)
 
 
 def _lower_limit(sums: FloatArray, sizes: FloatArray, tail: float) -> float:
@@ -268,9 +269,8 @@ def _group_units(
     if bool(np.all(sizes == 1.0)):
         values, counts = group(sums)
         return values, np.ones(values.size), counts
-    pairs, counts = np.unique(
-        np.column_stack((sums, sizes)), axis=0, return_counts=True
-    )
+    units = np.column_stack((sums, sizes)).astype(np.float64)
+    pairs, counts = np.unique(units, axis=0, return_counts=True)
     return pairs[:, 0], pairs[:, 1], counts.astype(np.int64)
 
 

@@ -1,0 +1,245 @@
+"""Cumulant functions of random sums: signs, resamples, and Dirichlet weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onechange.stats.inversion import Law, vertical_line
+
+__all__ = ["IndependentLaws", "MultinomialLaw", "PoissonLaw", "SignLaw"]
+
+FloatArray = NDArray[np.float64]
+ComplexArray = NDArray[np.complex128]
+IntArray = NDArray[np.int64]
+
+LOG_TWO = float(np.log(2.0))
+ENVELOPE_VALUES = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SignLaw:
+    """The law of Σ ±a with independent fair signs.
+
+    Parameters
+    ----------
+    sizes : ndarray of float, shape (n_values,)
+        Distinct positive values a.
+    counts : ndarray of int, shape (n_values,)
+        Number of terms with that value.
+    """
+
+    sizes: FloatArray
+    counts: IntArray
+
+    def cumulant(self, z: ComplexArray) -> ComplexArray:
+        """Σ log cosh(z a)."""
+        total = np.zeros(z.shape, dtype=np.complex128)
+        for part in _chunks(self.sizes.size, z.size):
+            w = z[:, None] * self.sizes[None, part]
+            log = w + np.log1p(np.exp(-2.0 * w)) - LOG_TWO
+            total += log @ self.counts[part].astype(np.float64)
+        return total
+
+    def support(self) -> tuple[float, float]:
+        """Smallest and largest possible sum."""
+        total = float(self.sizes @ self.counts)
+        return -total, total
+
+    def opposite(self) -> SignLaw:
+        """Law of the sum with its sign changed."""
+        return self
+
+    def moments(self, tilt: float) -> tuple[float, float, float]:
+        """Return the cumulant function and its derivatives at a real point."""
+        w = tilt * self.sizes
+        tanh = np.tanh(w)
+        value = self.counts @ (np.abs(w) + np.log1p(np.exp(-2.0 * np.abs(w))) - LOG_TWO)
+        slope = self.counts @ (self.sizes * tanh)
+        decay = np.exp(-2.0 * np.abs(w))
+        curvature = self.counts @ (self.sizes**2 * 4.0 * decay / (1.0 + decay) ** 2)
+        return float(value), float(slope), float(curvature)
+
+    def log_envelope(self, tilt: float, t: FloatArray) -> FloatArray:
+        """Bound log |φ| by the values that weigh most."""
+        shrink = np.cosh(np.minimum(tilt * self.sizes, 300.0)) ** -2.0
+        top = np.argsort(-self.counts * shrink, kind="stable")[:ENVELOPE_VALUES]
+
+        def factor(index: int, at: FloatArray) -> FloatArray:
+            sine = np.sin(at * self.sizes[index])
+            with np.errstate(divide="ignore"):
+                log = np.log1p(-np.minimum(sine * sine * shrink[index], 1.0))
+            return np.asarray(0.5 * self.counts[index] * log)
+
+        return _screen(t, top, factor)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MultinomialLaw:
+    """The law of the sum of n draws with replacement.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n_values,)
+        Distinct values.
+    probability : ndarray of float, shape (n_values,)
+        Chance of each value in one draw.
+    n_draws : int
+        Number of draws.
+    """
+
+    values: FloatArray
+    probability: FloatArray
+    n_draws: int
+
+    def cumulant(self, z: ComplexArray) -> ComplexArray:
+        """Return n log Σ p e^{z v}."""
+        total = np.zeros(z.shape, dtype=np.complex128)
+        top = float(np.max(z.real[0] * self.values))
+        for part in _chunks(self.values.size, z.size):
+            w = np.exp(z[:, None] * self.values[None, part] - top)
+            total += w @ self.probability[part]
+        with np.errstate(divide="ignore"):
+            return np.asarray(self.n_draws * (np.log(total) + top))
+
+    def support(self) -> tuple[float, float]:
+        """Smallest and largest possible sum."""
+        low, high = float(np.min(self.values)), float(np.max(self.values))
+        return self.n_draws * low, self.n_draws * high
+
+    def opposite(self) -> MultinomialLaw:
+        """Law of the sum with its sign changed."""
+        return MultinomialLaw(-self.values, self.probability, self.n_draws)
+
+    def moments(self, tilt: float) -> tuple[float, float, float]:
+        """Return the cumulant function and its derivatives at a real point."""
+        top = float(np.max(tilt * self.values))
+        weight = self.probability * np.exp(tilt * self.values - top)
+        mass = float(np.sum(weight))
+        mean = float(weight @ self.values) / mass
+        variance = float(weight @ (self.values - mean) ** 2) / mass
+        n = self.n_draws
+        return n * (float(np.log(mass)) + top), n * mean, n * variance
+
+    def log_envelope(self, tilt: float, t: FloatArray) -> FloatArray:
+        """Return log |φ| of the tilted law."""
+        return _modulus(self, tilt, t)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PoissonLaw:
+    """The law of Σ N v with independent Poisson(1) numbers N.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n_values,)
+        Distinct values.
+    counts : ndarray of int, shape (n_values,)
+        Number of terms with that value.
+    """
+
+    values: FloatArray
+    counts: IntArray
+
+    def cumulant(self, z: ComplexArray) -> ComplexArray:
+        """Return Σ (e^{z v} - 1)."""
+        total = np.zeros(z.shape, dtype=np.complex128)
+        for part in _chunks(self.values.size, z.size):
+            total += np.expm1(z[:, None] * self.values[None, part]) @ self.counts[part]
+        return total
+
+    def support(self) -> tuple[float, float]:
+        """Smallest and largest possible sum."""
+        low, high = float(np.min(self.values)), float(np.max(self.values))
+        return (-np.inf if low < 0.0 else 0.0), (np.inf if high > 0.0 else 0.0)
+
+    def opposite(self) -> PoissonLaw:
+        """Law of the sum with its sign changed."""
+        return PoissonLaw(-self.values, self.counts)
+
+    def moments(self, tilt: float) -> tuple[float, float, float]:
+        """Return the cumulant function and its derivatives at a real point."""
+        with np.errstate(over="ignore"):
+            weight = self.counts * np.exp(tilt * self.values)
+        value = float(self.counts @ np.expm1(tilt * self.values))
+        return value, float(weight @ self.values), float(weight @ self.values**2)
+
+    def log_envelope(self, tilt: float, t: FloatArray) -> FloatArray:
+        """Return log |φ| of the tilted law."""
+        return _modulus(self, tilt, t)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IndependentLaws:
+    """The law of a sum of independent sums, such as one per stratum.
+
+    Parameters
+    ----------
+    parts : tuple of Law
+    """
+
+    parts: tuple[Law, ...]
+
+    def cumulant(self, z: ComplexArray) -> ComplexArray:
+        """Sum of the parts' cumulant functions."""
+        total = np.zeros(z.shape, dtype=np.complex128)
+        for part in self.parts:
+            total += part.cumulant(z)
+        return total
+
+    def support(self) -> tuple[float, float]:
+        """Smallest and largest possible sum."""
+        ends = [part.support() for part in self.parts]
+        return sum(low for low, _ in ends), sum(high for _, high in ends)
+
+    def opposite(self) -> IndependentLaws:
+        """Law of the sum with its sign changed."""
+        return IndependentLaws(tuple(part.opposite() for part in self.parts))
+
+    def moments(self, tilt: float) -> tuple[float, float, float]:
+        """Return the cumulant function and its derivatives at a real point."""
+        each = [part.moments(tilt) for part in self.parts]
+        value, slope, curvature = (sum(column) for column in zip(*each, strict=True))
+        return value, slope, curvature
+
+    def log_envelope(self, tilt: float, t: FloatArray) -> FloatArray:
+        """Return the sum of the parts' bounds."""
+        total = np.zeros(t.size)
+        for part in self.parts:
+            total += part.log_envelope(tilt, t)
+        return total
+
+
+def _modulus(law: Law, tilt: float, t: FloatArray) -> FloatArray:
+    """Log |φ| of a tilted law from its cumulant function."""
+    value = law.moments(tilt)[0]
+    log = np.empty(t.size)
+    for start in range(0, t.size, 4096):
+        z = vertical_line(tilt, t[start : start + 4096])
+        log[start : start + 4096] = law.cumulant(z).real - value
+    return log
+
+
+def _chunks(n_values: int, n_points: int) -> list[slice]:
+    """Slices of the values that keep the matrix of a step below 16 MB."""
+    size = max(1, 1_000_000 // max(1, n_points))
+    return [slice(i, i + size) for i in range(0, n_values, size)]
+
+
+def _screen(
+    t: FloatArray,
+    indices: IntArray,
+    factor: Callable[[int, FloatArray], FloatArray],
+) -> FloatArray:
+    """Add up log factors, leaving a frequency as soon as it is negligible."""
+    log = np.zeros(t.size)
+    alive = np.arange(t.size)
+    for index in indices.tolist():
+        log[alive] += factor(index, t[alive])
+        alive = alive[log[alive] > -42.0]
+        if alive.size == 0:
+            break
+    return log
