@@ -229,25 +229,26 @@ def trials_binary(drop: float, *, spread: float = 1.5) -> Cell:
     return Cell(f"3-trial binary drop={drop:g}", draw, -drop)
 
 
-def trials_few_changes(psi: float, delta: float) -> Cell:
-    """3 trials, stable answers but for 2 psi of the questions.
+def trials_few_changes(psi: float, delta: float, *, flips: float) -> Cell:
+    """3 trials, stable answers but for a few unstable questions.
 
-    An unstable question keeps its baseline answer and takes the other one in half
-    of the variant's trials, so that each single trial has discordance `psi`.
+    An unstable question keeps its baseline answer and takes the other one in the
+    share `flips` of the variant's trials; there are psi / flips of them, so that
+    each single trial has discordance `psi`.
     """
-    gained, lost = psi + delta, psi - delta
+    gained, lost = (psi + delta) / (2 * flips), (psi - delta) / (2 * flips)
 
     def draw(rng: np.random.Generator, n: int) -> Draw:
         u = rng.random(n)
         unstable = u < gained + lost
-        right = np.where(
-            unstable, u >= gained, u < gained + lost + BASELINE_ACCURACY - lost
-        )
-        flips = unstable[:, None] & (rng.random((n, TRIALS)) < 0.5)
+        edge = gained + BASELINE_ACCURACY  # the lost were right before
+        right = (u >= gained) & (u < edge)
+        flipped = unstable[:, None] & (rng.random((n, TRIALS)) < flips)
         baseline = np.repeat(right[:, None], TRIALS, axis=1)
-        return Draw(baseline.astype(float), (baseline != flips).astype(float))
+        return Draw(baseline.astype(float), (baseline != flipped).astype(float))
 
-    return Cell(f"3-trial few changes psi={psi:.2f} delta={delta:.2f}", draw, delta)
+    name = f"3-trial few changes psi={psi:.2f} delta={delta:.2f}, flips {flips:.2f}"
+    return Cell(name, draw, delta)
 
 
 def rare_collapse(share: float = 0.03, loss: float = 0.7) -> Cell:

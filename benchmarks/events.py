@@ -15,13 +15,14 @@ import numpy as np
 from cells import Cell, Draw, FloatArray
 from onechange.stats.choose import Choice, decision_interval, decision_test
 from onechange.stats.estimate import Interval
-from onechange.stats.ratio import fieller_limits, mean_moments
+from onechange.stats.quantile import quantile_delta
+from onechange.stats.relative import relative_by_name
 from onechange.stats.sample import PairedSample, paired_sample
+from onechange.stats.trial_quantile import TrialValues
 from onechange.status import Status, margin_status, primary_status
 
 Event = Callable[[Draw, Cell], bool | None]
 
-TAIL = 0.025
 TOLERANCE = 1e-9  # attainable deltas of 0/1 and rounded scores meet limits exactly
 
 
@@ -32,7 +33,15 @@ def covers(name: str) -> Event:
 
 def covers_ratio(name: str) -> Event:
     """Count intervals of the relative delta that hold the true ratio."""
-    return partial(_covers_ratio, guarded=name == "guarded-fieller")
+    return partial(_covers_ratio, name=name)
+
+
+def covers_p95(draw: Draw, cell: Cell, *, n_resamples: int = 999) -> bool | None:
+    """Count bootstrap intervals of the p95 delta that hold the true one."""
+    questions = np.arange(draw.baseline.size)
+    arms = (TrialValues(values, questions) for values in (draw.baseline, draw.variant))
+    found = quantile_delta(*arms, 0.95, n_resamples=n_resamples)
+    return _holds(found.interval, cell.delta)
 
 
 def covers_with_rows(draw: Draw, cell: Cell) -> bool | None:
@@ -68,7 +77,7 @@ def passes(name: str = "auto") -> Event:
 
 def passes_relative(name: str = "guarded-fieller") -> Event:
     """Count relative guardrails that pass at exactly the margin."""
-    return partial(_passes_relative, guarded=name == "guarded-fieller")
+    return partial(_passes_relative, name=name)
 
 
 def ships(draw: Draw, cell: Cell) -> bool | None:
@@ -101,8 +110,8 @@ def _covers_without_clusters(draw: Draw, cell: Cell, *, name: str) -> bool | Non
     return _covers(replace(draw, clusters=None), cell, name=name)
 
 
-def _covers_ratio(draw: Draw, cell: Cell, *, guarded: bool) -> bool | None:
-    return _holds(_relative(draw, guarded=guarded), (cell.ratio or 1.0) - 1.0)
+def _covers_ratio(draw: Draw, cell: Cell, *, name: str) -> bool | None:
+    return _holds(_relative(draw, name=name), (cell.ratio or 1.0) - 1.0)
 
 
 def _rejects(draw: Draw, cell: Cell, *, name: str) -> bool | None:
@@ -117,23 +126,15 @@ def _passes(draw: Draw, cell: Cell, *, name: str) -> bool | None:
     return status is Status.PASS
 
 
-def _passes_relative(draw: Draw, cell: Cell, *, guarded: bool) -> bool | None:
-    interval = _relative(draw, guarded=guarded)
+def _passes_relative(draw: Draw, cell: Cell, *, name: str) -> bool | None:
+    interval = _relative(draw, name=name)
     share = abs((cell.ratio or 1.0) - 1.0)
     return margin_status(interval, share, cell.direction) is Status.PASS
 
 
-def _relative(draw: Draw, *, guarded: bool) -> Interval | None:
+def _relative(draw: Draw, *, name: str) -> Interval | None:
     sample = question_sample(draw)
-    moments = mean_moments(
-        sample.baseline,
-        sample.variant,
-        clusters=sample.clusters,
-        guarded=guarded,
-        difference=sample.difference,
-    )
-    limits = None if moments is None else fieller_limits(moments, TAIL)
-    return None if limits is None else Interval(*limits, 0.95, "fieller")
+    return relative_by_name(sample, name=name, confidence_level=0.95).interval
 
 
 def _holds(interval: Interval | None, value: float) -> bool | None:

@@ -16,6 +16,7 @@ from cells import Cell
 from events import (
     Event,
     covers,
+    covers_p95,
     covers_ratio,
     covers_with_rows,
     covers_without_clusters,
@@ -171,6 +172,16 @@ def _coverage_rows() -> Iterator[Row]:
             high=97.0,
             reference=reference,
         )
+    yield Row(
+        COVERAGE,
+        cells.latency_p95(1.2),
+        150,
+        "p95 delta, percentile",
+        covers_p95,
+        low=94.5,
+        high=99.0,
+        reference=97.5,
+    )
 
 
 def _coverage_controls() -> Iterator[Row]:
@@ -285,7 +296,9 @@ def _false_pass_rows() -> Iterator[Row]:
     yield from rows(LATENCY, usual, (4.5, 4.0, 3.0), (6.0, 5.5, 4.5))
     trials = cells.trials_binary(0.05)
     yield from rows(trials, usual, (2.9, 2.6, 2.9), 4.5)
-    yield from rows(cells.trials_few_changes(0.05, -0.03), (50, 150), (3.2, 3.4), 4.5)
+    for flips, limit in ((2 / 3, 4.5), (1 / 2, None), (1 / 3, None)):
+        cell = cells.trials_few_changes(0.05, -0.03, flips=flips)
+        yield from rows(cell, (50, 150), (3.2, 3.4), limit)
     normal = cells.clustered("normal", -0.05)
     yield from rows(normal, (7, 21), (2.4, 2.4), 4.0, DOCUMENTS)
     documents = (7, 21, 68)
