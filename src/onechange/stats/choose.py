@@ -378,7 +378,9 @@ def _bound_method(
     if chosen is None:
         return None
     method = mean_method(chosen, sample, sampling)
-    return method if two_way is None else with_two_way(method, two_way)
+    if two_way is None or method is None:
+        return method
+    return with_two_way(method, two_way)
 
 
 def _why_none(sample: PairedSample, *, enough: bool) -> tuple[Note, ...]:

@@ -139,12 +139,12 @@ def mean_method(name: str, sample: PairedSample, sampling: Sampling) -> Method |
     return _plain_method(sample)
 
 
-def with_two_way(method: Method | None, two_way: Interval | StudentLaw) -> Method:
+def with_two_way(method: Method, two_way: Interval | StudentLaw) -> Method:
     """At each end the wider of the question-only and the two-way interval.
 
     Parameters
     ----------
-    method : Method or None
+    method : Method
         The question-only method.
     two_way : Interval or StudentLaw
         An interval holds at its own level only; a law at every level.
@@ -155,15 +155,13 @@ def with_two_way(method: Method | None, two_way: Interval | StudentLaw) -> Metho
             other = two_way.limits(tail)
         else:
             other = (two_way.low, two_way.high)
-        if method is None:
-            return Interval(*other, 1 - 2 * tail, "two-way")
         own = method.interval(tail)
         limits = wider((own.low, own.high), other)
         return Interval(*limits, 1 - 2 * tail, "two-way", notes=own.notes)
 
     def pvalue(null: float, alternative: str) -> float | None:
         assert isinstance(two_way, StudentLaw)
-        own = None if method is None else touching_pvalue(method, null, alternative)
+        own = touching_pvalue(method, null, alternative)
         both = (own, two_way.pvalue(null, alternative))
         return max((p for p in both if p is not None), default=None)
 
