@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from onechange.display.numbers import MAX_DECIMALS, HasEnds, decimals_for
 
-__all__ = ["metric_decimals", "rule_thresholds"]
+__all__ = ["Threshold", "metric_decimals", "rule_thresholds"]
 
 GROWTH = 4  # further decimals that may show on which side of a threshold a figure is
 TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A number of a plan that figures are compared with.
+
+    `improvement` thresholds are met by the delta times its direction, others by the
+    variant's own value; `estimate` thresholds by the point value, others by the
+    ends of an interval.
+    """
+
+    value: float
+    improvement: bool
+    estimate: bool = False
 
 
 class DeltaLike(Protocol):
@@ -36,7 +51,7 @@ class DeltaLike(Protocol):
     def variant_interval(self) -> HasEnds | None: ...
 
     @property
-    def difference_range(self) -> tuple[float, float] | None: ...
+    def direction(self) -> str: ...
 
     @property
     def slice(self) -> object | None: ...
@@ -64,10 +79,13 @@ class GuardrailLike(Protocol):
     @property
     def limit(self) -> float | None: ...
 
+    @property
+    def rule(self) -> str: ...
+
 
 def rule_thresholds(
     primaries: Iterable[PrimaryLike], guardrails: Iterable[GuardrailLike]
-) -> dict[str, set[float]]:
+) -> dict[str, list[Threshold]]:
     """Collect the numbers of a plan that figures are compared with.
 
     Parameters
@@ -77,25 +95,26 @@ def rule_thresholds(
 
     Returns
     -------
-    dict of str to set of float
-        Metric to thresholds, in the unit of the metric, with both signs.
+    dict of str to list of Threshold
+        Metric to thresholds, in the unit of the metric.
     """
-    found: dict[str, set[float]] = {}
+    found: dict[str, list[Threshold]] = {}
     for primary in primaries:
-        size = abs(primary.min_improvement)
-        found.setdefault(primary.metric, set()).update({size, -size})
+        least = Threshold(primary.min_improvement, improvement=True)
+        found.setdefault(primary.metric, []).append(least)
     for guardrail in guardrails:
-        thresholds = found.setdefault(guardrail.metric, set())
+        thresholds = found.setdefault(guardrail.metric, [])
+        estimate = guardrail.rule == "estimate"
         if guardrail.margin is not None and not isinstance(guardrail.margin, str):
-            thresholds.update({guardrail.margin, -guardrail.margin})
+            thresholds.append(Threshold(-guardrail.margin, True, estimate))
         if guardrail.limit is not None:
-            thresholds.add(guardrail.limit)
+            thresholds.append(Threshold(guardrail.limit, False, estimate))
     return found
 
 
 def metric_decimals(
     deltas: Iterable[DeltaLike],
-    thresholds: Mapping[str, Iterable[float]] | None = None,
+    thresholds: Mapping[str, Sequence[Threshold]] | None = None,
 ) -> dict[str, int]:
     """Choose the decimals of every metric.
 
@@ -103,8 +122,8 @@ def metric_decimals(
     ----------
     deltas : iterable of Delta
         Overall deltas, and those of slices that decide a status.
-    thresholds : mapping of str to iterable of float, optional
-        Margins, limits and least improvements per metric; see `rule_thresholds`.
+    thresholds : mapping of str to sequence of Threshold, optional
+        What the figures of a metric are compared with; see `rule_thresholds`.
 
     Returns
     -------
@@ -115,16 +134,16 @@ def metric_decimals(
     -----
     Three significant digits of the larger arm, two of the interval's half-width
     (without an interval: one of the delta), and as many more as it takes, up to
-    four, for no figure to look equal to zero or to a threshold that it is not equal
-    to: a status must be visible in the printed numbers.
+    four, for no figure to look equal to zero or to a threshold that it is compared
+    with and is not equal to: a status must be visible in the printed numbers.
 
     Examples
     --------
     >>> from types import SimpleNamespace
     >>> from onechange.stats.estimate import Interval
-    >>> latency = SimpleNamespace(metric="latency_ms", baseline=798.2, variant=831.6,
-    ...     delta=33.4, interval=Interval(-4.5, 71.3, 0.95, "t"), variant_interval=None,
-    ...     difference_range=None, slice=None)
+    >>> latency = SimpleNamespace(metric="latency_ms", direction="lower",
+    ...     baseline=798.2, variant=831.6, delta=33.4, slice=None,
+    ...     interval=Interval(-4.5, 71.3, 0.95, "t"), variant_interval=None)
     >>> metric_decimals([latency])
     {'latency_ms': 0}
     """
@@ -133,34 +152,34 @@ def metric_decimals(
         by_metric.setdefault(delta.metric, []).append(delta)
     limits = thresholds or {}
     return {
-        metric: _decimals(rows, [t for t in limits.get(metric, ()) if t != 0])
+        metric: _decimals(rows, limits.get(metric, ()))
         for metric, rows in by_metric.items()
     }
 
 
-def _decimals(rows: Sequence[DeltaLike], thresholds: Sequence[float]) -> int:
+def _decimals(rows: Sequence[DeltaLike], thresholds: Sequence[Threshold]) -> int:
     overall = [row for row in rows if row.slice is None] or list(rows)
-    wanted = max(max(_levels(row), _precision(row)) for row in overall)
+    wanted = max(_wanted(row) for row in overall)
     compared = [(end, 0.0) for row in overall for end in _ends(row.interval)]
     compared += [
-        (figure, t) for row in rows for figure in _figures(row) for t in thresholds
+        (figure, value)
+        for row in rows
+        for threshold in thresholds
+        for figure, value in _comparisons(row, threshold)
     ]
     for decimals in range(wanted, min(wanted + GROWTH, MAX_DECIMALS) + 1):
-        if not any(_looks_equal(figure, t, decimals) for figure, t in compared):
+        if not any(_looks_equal(figure, value, decimals) for figure, value in compared):
             return decimals
     return wanted
 
 
-def _levels(row: DeltaLike) -> int:
-    within_one = row.difference_range is not None and row.difference_range[1] <= 1
-    return decimals_for([row.baseline, row.variant], at_most=3 if within_one else 12)
-
-
-def _precision(row: DeltaLike) -> int:
+def _wanted(row: DeltaLike) -> int:
+    level = decimals_for([row.baseline, row.variant])
     if row.interval is None:
-        return _significant(row.delta, 1)
-    half = (row.interval.high - row.interval.low) / 2
-    return _significant(half, 2)
+        return max(level, _significant(row.delta, 1))
+    precision = _significant((row.interval.high - row.interval.low) / 2, 2)
+    # A rare rate needs no more digits than its interval can tell apart.
+    return max(min(level, 3), precision) if level > 3 else max(level, precision)
 
 
 def _significant(value: float | None, digits: int) -> int:
@@ -170,9 +189,17 @@ def _significant(value: float | None, digits: int) -> int:
     return min(max(place, 0), MAX_DECIMALS)
 
 
-def _figures(row: DeltaLike) -> list[float]:
-    figures = [value for value in (row.delta, row.variant) if value is not None]
-    return figures + _ends(row.interval) + _ends(row.variant_interval)
+def _comparisons(row: DeltaLike, threshold: Threshold) -> list[tuple[float, float]]:
+    """Pair the figures of a row with the value that a rule compares them with."""
+    if threshold.improvement:
+        sign = 1.0 if row.direction == "higher" else -1.0
+        point, interval = row.delta, row.interval
+    else:
+        sign, point, interval = 1.0, row.variant, row.variant_interval
+    value = sign * threshold.value
+    if threshold.estimate:
+        return [] if point is None else [(point, value)]
+    return [(end, value) for end in _ends(interval)]
 
 
 def _ends(interval: HasEnds | None) -> list[float]:

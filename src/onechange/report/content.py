@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from onechange.compare import Comparison
 from onechange.decide import Decision
+from onechange.report.breakdowns import slices_section
 from onechange.report.context import SYMBOLS, Context, make_context
-from onechange.report.deltas import metrics_section, slices_section
+from onechange.report.deltas import metrics_section
 from onechange.report.document import Bullets, Document, Paragraph, Section
 from onechange.report.ledger import compared_section
 from onechange.report.methods import methods_section
@@ -15,6 +16,8 @@ from onechange.report.runs import runs_section
 from onechange.report.unscored import unscored_section
 
 __all__ = ["build_document"]
+
+MAX_OPEN_NOTES = 12  # a longer list is folded
 
 
 def build_document(result: Comparison | Decision) -> Document:
@@ -66,4 +69,7 @@ def _notes_section(context: Context) -> Section | None:
     intro = Paragraph(
         "Raised numbers in the tables point here; docs/notes.md explains every code."
     )
-    return Section("notes", "Notes", (intro, Bullets(tuple(items), numbered=True)))
+    blocks = (intro, Bullets(tuple(items), numbered=True))
+    if len(items) > MAX_OPEN_NOTES:
+        return Section("notes", f"Notes ({len(items)})", (), blocks)
+    return Section("notes", "Notes", blocks)

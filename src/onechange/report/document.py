@@ -72,12 +72,12 @@ Block = Table | Paragraph | Bullets | Plot
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One part of the report; `folded` parts may be collapsed by a renderer."""
+    """One part of the report: what everybody reads, then `details` to unfold."""
 
     key: str
     title: str
     blocks: tuple[Block, ...]
-    folded: bool = False
+    details: tuple[Block, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

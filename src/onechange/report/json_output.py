@@ -17,7 +17,7 @@ from onechange.report.context import comparison_of, decision_of
 from onechange.stats.estimate import Interval, Note, TestResult
 from onechange.trials import ArmTrials, MetricTrials
 
-__all__ = ["SCHEMA", "to_json", "to_plain"]
+__all__ = ["SCHEMA", "audit_plain", "to_json", "to_plain"]
 
 SCHEMA = 1
 SMALLEST_DOUBLE = 5e-324
@@ -64,7 +64,7 @@ def to_plain(result: Comparison | Decision) -> Json:
     """
     comparison, decision = comparison_of(result), decision_of(result)
     plan = decision.plan if decision else comparison.plan
-    audits = [_audit(audit) for audit in comparison.audits]
+    audits = [audit_plain(audit) for audit in comparison.audits]
     parts = [d for breakdown in comparison.slices for d in breakdown.deltas]
     return {
         "schema": SCHEMA,
@@ -118,7 +118,8 @@ def _plan(plan: Plan) -> Json:
     }
 
 
-def _audit(audit: Audit) -> Json:
+def audit_plain(audit: Audit) -> Json:
+    """Return the ledger of one variant as plain values."""
     return {
         "baseline": audit.baseline_name,
         "variant": audit.variant_name,

@@ -6,10 +6,11 @@ from typing import Any
 
 from onechange.align import Audit
 from onechange.display import MISSING, format_count
+from onechange.plan import Plan
 from onechange.report.context import Context
 from onechange.report.document import Block, Bullets, Column, Paragraph, Section, Table
 
-__all__ = ["change_text", "compared_section", "ledger_text"]
+__all__ = ["audit_blocks", "change_text", "compared_section", "ledger_text"]
 
 MAX_LISTED = 5
 
@@ -17,25 +18,26 @@ MAX_LISTED = 5
 def compared_section(context: Context) -> Section:
     """Build the section that says what was compared."""
     blocks: list[Block] = []
+    details: list[Block] = []
     if context.plan.hypothesis:
         blocks.append(Paragraph(context.plan.hypothesis, "Hypothesis"))
     for audit in context.comparison.audits:
         suffix = f" of {audit.variant_name}" if context.several else ""
-        blocks.append(Paragraph(change_text(context, audit), "Change" + suffix))
-        blocks.append(Paragraph(ledger_text(audit), "Questions" + suffix))
+        blocks.append(Paragraph(change_text(audit, context.plan), "Change" + suffix))
+        blocks.append(Paragraph(ledger_text(audit), "Compared" + suffix))
         context.notes.add(audit.notes, audit.variant_name if context.several else "")
     if context.plan.question_set:
         blocks.append(Paragraph(context.plan.question_set, "Question set"))
     for audit in context.comparison.audits:
-        blocks += _tables(context, audit)
+        details += audit_blocks(audit)
     if context.plan.deviations:
         blocks.append(Paragraph("; ".join(context.plan.deviations), "Deviations"))
-    return Section("compared", "What was compared", tuple(blocks))
+    return Section("compared", "What was compared", tuple(blocks), tuple(details))
 
 
-def change_text(context: Context, audit: Audit) -> str:
+def change_text(audit: Audit, plan: Plan | None = None) -> str:
     """Say which settings differ and whether only the declared one does."""
-    declared = context.plan.change
+    declared = plan.change if plan else None
     parts = []
     if declared is not None:
         parts.append(
@@ -55,7 +57,7 @@ def change_text(context: Context, audit: Audit) -> str:
         )
         return "; ".join(parts) + "."
     accepted = {declared.setting} if declared else set()
-    accepted.update(context.plan.accepted_changes)
+    accepted.update(plan.accepted_changes if plan else ())
     differing = [
         f"{c.setting} from {_value(c.baseline)} to {_value(c.variant)}"
         + ("" if c.setting in accepted or declared is None else " (not declared)")
@@ -81,7 +83,7 @@ def ledger_text(audit: Audit) -> str:
         )
         if ids
     ]
-    sentence = f"{format_count(audit.paired)} of {format_count(total)} paired"
+    sentence = f"{format_count(audit.paired)} of {format_count(total)} questions paired"
     if left:
         sentence += f" ({', '.join(left)})"
     sentence += f"; {_trials(audit)}; {_rows(audit)}."
@@ -106,7 +108,8 @@ def _rows(audit: Audit) -> str:
     return f"{text}, {', '.join(special)}" if special else text
 
 
-def _tables(context: Context, audit: Audit) -> list[Block]:
+def audit_blocks(audit: Audit) -> list[Block]:
+    """Build the ledger: rows and questions, scores per metric, what was left out."""
     tables: list[Block] = [_rows_table(audit)]
     if audit.metrics:
         tables.append(_metrics_table(audit))

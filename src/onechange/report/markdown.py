@@ -12,15 +12,12 @@ from onechange.report.document import (
     Block,
     Bullets,
     Document,
-    Paragraph,
     Plot,
     Section,
     Table,
 )
 
-__all__ = ["render_markdown"]
-
-MAX_OPEN_NOTES = 12  # a longer list is folded
+__all__ = ["block_markdown", "document_markdown", "render_markdown"]
 
 
 def render_markdown(result: Comparison | Decision) -> str:
@@ -52,39 +49,21 @@ def document_markdown(document: Document) -> str:
 
 
 def _section(section: Section) -> list[str]:
-    open_blocks, folded = _split(section)
     parts = []
-    if open_blocks:
-        parts.append(f"### {escape_markdown(section.title)}")
-        parts += [_block(block) for block in open_blocks]
-    if folded:
-        title = section.title if not open_blocks else f"{section.title}: details"
-        parts.append(f"<details><summary>{escape_markdown(title)}</summary>")
-        parts += [_block(block) for block in folded]
+    title = escape_markdown(section.title)
+    if section.blocks:
+        parts.append(f"### {title}")
+        parts += [block_markdown(block) for block in section.blocks]
+        title += ": details"
+    if section.details:
+        parts.append(f"<details><summary>{title}</summary>")
+        parts += [block_markdown(block) for block in section.details]
         parts.append("</details>")
     return parts
 
 
-def _split(section: Section) -> tuple[list[Block], list[Block]]:
-    """Part the blocks into those in the open and those to unfold."""
-    blocks = list(section.blocks)
-    in_the_open: dict[str, tuple[type, ...]] = {
-        "rules": (Table, Paragraph, Bullets, Plot),
-        "compared": (Paragraph,),
-        "slices": (Paragraph, Plot),
-        "notes": (Bullets, Paragraph) if _short(section) else (),
-    }
-    kinds = in_the_open.get(section.key, ())
-    first = [block for block in blocks if isinstance(block, kinds)]
-    return first, [block for block in blocks if block not in first]
-
-
-def _short(section: Section) -> bool:
-    lists = [block for block in section.blocks if isinstance(block, Bullets)]
-    return sum(len(block.items) for block in lists) <= MAX_OPEN_NOTES
-
-
-def _block(block: Block) -> str:
+def block_markdown(block: Block) -> str:
+    """Write one block as Markdown."""
     if isinstance(block, Table):
         return _table(block)
     if isinstance(block, Plot):

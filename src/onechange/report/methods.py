@@ -135,7 +135,7 @@ def methods_section(context: Context) -> Section:
     blocks.append(_inputs_table(context))
     if context.plan.sha256:
         blocks.append(Paragraph(context.plan.sha256, "Plan SHA-256"))
-    return Section("methods", "Method and references", tuple(blocks), folded=True)
+    return Section("methods", "Method and references", (), tuple(blocks))
 
 
 # ---------------------------------------------------------------- sentences

@@ -56,7 +56,7 @@ def questions_section(context: Context) -> Section | None:
         transitions = _transitions(pairs)
         if transitions is not None:
             blocks.append(transitions)
-    return Section("questions", "Questions", tuple(blocks)) if blocks else None
+    return Section("questions", "Questions", (), tuple(blocks)) if blocks else None
 
 
 def changes(

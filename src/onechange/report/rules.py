@@ -18,7 +18,14 @@ from onechange.report.context import (
     metric_text,
     slice_text,
 )
-from onechange.report.document import Bullets, Column, Paragraph, Section, Table
+from onechange.report.document import (
+    Block,
+    Bullets,
+    Column,
+    Paragraph,
+    Section,
+    Table,
+)
 
 __all__ = ["headline", "lead", "rules_section", "rules_table"]
 
@@ -59,12 +66,12 @@ def rules_section(context: Context) -> Section | None:
     if decision is None or not decision.statuses:
         return None
     sentences = tuple(_sentence(status.reason) for status in decision.statuses)
-    blocks = (
-        rules_table(context),
-        Bullets(sentences),
-        Paragraph(_errors_sentence(context)),
-    )
-    return Section("rules", "Primary and guardrails", blocks)
+    blocks = (rules_table(context), Bullets(sentences))
+    details: list[Block] = [Paragraph(_errors_sentence(context))]
+    outlook = _outlook_table(context)
+    if outlook is not None:
+        details.append(outlook)
+    return Section("rules", "Primary and guardrails", blocks, tuple(details))
 
 
 def rules_table(context: Context, *, compact: bool = False) -> Table:
@@ -75,10 +82,9 @@ def rules_table(context: Context, *, compact: bool = False) -> Table:
     context : Context
         A context with a decision.
     compact : bool
-        Leave out the p-values, the smallest margins and the numbers of notes.
+        Leave out the p-values and the numbers of notes.
     """
     statuses = context.decision.statuses if context.decision else ()
-    resolution = any(s.smallest_margin is not None for s in statuses) and not compact
     columns = [
         Column("role"),
         Column("metric", help="↑ higher is better, ↓ lower is better"),
@@ -100,11 +106,6 @@ def rules_table(context: Context, *, compact: bool = False) -> Table:
                 )
             ]
         ),
-        *(
-            [Column("smallest margin", "r", "that could pass, if no answer changed")]
-            if resolution
-            else []
-        ),
         Column("status"),
     ]
     rows = []
@@ -114,8 +115,6 @@ def rules_table(context: Context, *, compact: bool = False) -> Table:
             row.insert(2, status.variant_name)
         if not compact:
             row.insert(-1, _pvalue_text(status))
-        if resolution:
-            row.insert(-1, _smallest(context, status))
         rows.append(tuple(row))
     return Table(
         tuple(columns), tuple(rows), row_status=tuple(str(s.status) for s in statuses)
@@ -201,12 +200,33 @@ def _pvalue_text(status: RuleStatus) -> str:
     return format_pvalue(status.pvalue_margin)
 
 
-def _smallest(context: Context, status: RuleStatus) -> str:
-    """Smallest margin that could pass, and the chance to pass if nothing changed."""
-    text = context.number(status.metric, status.smallest_margin)
-    if status.pass_probability_unchanged is None:
-        return text
-    return f"{text} ({format_percent(status.pass_probability_unchanged, 0)})"
+def _outlook_table(context: Context) -> Table | None:
+    """Say for each rule what so many questions could show, and what it would take."""
+    statuses = context.decision.statuses if context.decision else ()
+    rows = tuple(
+        (
+            metric_text(
+                status.metric,
+                status.delta.direction
+                if status.delta
+                else _direction(context, status.metric),
+                status.statistic,
+            ),
+            context.number(status.metric, status.smallest_margin),
+            format_percent(status.pass_probability_unchanged, 0),
+            format_count(status.further_questions),
+        )
+        for status in statuses
+    )
+    if all(cell == MISSING for row in rows for cell in row[1:]):
+        return None
+    columns = (
+        Column("rule"),
+        Column("smallest margin that could pass", "r", "if no answer changed"),
+        Column("chance to pass if nothing changed", "r"),
+        Column("further questions for 80 % power", "r"),
+    )
+    return Table(columns, rows)
 
 
 def _errors_sentence(context: Context) -> str:
@@ -228,11 +248,6 @@ def _errors_sentence(context: Context) -> str:
         " The p of a guardrail is one-sided, against its margin; that of the primary "
         "two-sided, against no difference."
     )
-    if decision and any(s.smallest_margin is not None for s in decision.statuses):
-        text += (
-            " The smallest margin is what this many questions could show if no answer "
-            "changed; in brackets, the chance to pass if nothing changed in truth."
-        )
     return text
 
 

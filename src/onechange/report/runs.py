@@ -32,7 +32,7 @@ def runs_section(context: Context) -> Section | None:
             "One trial in each arm: how much a repetition of the same run would move "
             "these figures is not measured."
         )
-        return Section("trials", "Trials", (Paragraph(text),))
+        return Section("trials", "Trials", (), (Paragraph(text),))
     columns = (
         Column("metric"),
         Column("arm"),
@@ -47,7 +47,7 @@ def runs_section(context: Context) -> Section | None:
         for row, names in zip(trials, _names(context), strict=True)
         for name, arm in zip(names, (row.baseline, row.variant), strict=True)
     ]
-    return Section("trials", "Trials", (Table(columns, tuple(rows)),))
+    return Section("trials", "Trials", (), (Table(columns, tuple(rows)),))
 
 
 def runs_line(context: Context, metric: str | None) -> str:

@@ -14,8 +14,9 @@ from onechange.display import (
     text_table,
     text_width,
 )
+from onechange.report.breakdowns import forest_plot
 from onechange.report.context import SYMBOLS, Context, make_context
-from onechange.report.deltas import forest_plot, metrics_table
+from onechange.report.deltas import metrics_table
 from onechange.report.document import Table
 from onechange.report.ledger import change_text, ledger_text
 from onechange.report.rules import headline, lead, rules_table
@@ -29,6 +30,14 @@ LINES = 40
 MIN_SLICES = 3
 LABEL = 11
 MIN_NAME = 16
+# Said last, and first to give way: they describe the reading, not the result.
+ROUTINE = {
+    "direction-assumed",
+    "role-inferred",
+    "trials-inferred",
+    "unmatched-questions",
+    "unscored-rows",
+}
 COLORS = {
     "pass": "32",
     "ship": "32",
@@ -76,12 +85,17 @@ def _decision_blocks(context: Context, width: int, color: bool) -> list[list[str
     facts = _facts(context, width)
     signature = [escape_terminal(context.comparison.signature)]
     fixed = [head, table, reasons, facts, signature]
-    used = sum(len(block) + 1 for block in fixed if block)
+    used = sum(_height(block, width) + 1 for block in fixed if block)
     notes = _notes(_all_notes(context), width, at_most=3)
     slices = _forests(context, width, room=LINES - used - len(notes) - 1)
     room = LINES - used - sum(len(block) + 1 for block in slices)
     notes = _notes(_all_notes(context), width, at_most=max(room - 1, 3))
     return [head, table, reasons, *slices, facts, notes, signature]
+
+
+def _height(lines: Sequence[str], width: int) -> int:
+    """Lines that a block takes on a screen; long lines wrap there."""
+    return sum(max(-(-text_width(line) // width), 1) for line in lines)
 
 
 def _headline(context: Context, width: int, color: bool) -> list[str]:
@@ -126,7 +140,7 @@ def _facts(context: Context, width: int) -> list[str]:
     lines = []
     for audit in context.comparison.audits:
         lines += _labelled("Compared", ledger_text(audit), width)
-        lines += _labelled("Change", change_text(context, audit), width)
+        lines += _labelled("Change", change_text(audit, context.plan), width)
     metric = context.leading_metric
     lines += _labelled("Missing", bounds_line(context, metric), width)
     lines += _labelled("Runs", runs_line(context, metric), width)
@@ -173,7 +187,7 @@ def _all_notes(context: Context) -> list[Note]:
     found += comparison.notes
     for breakdown in comparison.slices:
         found += breakdown.notes
-    return list(dict.fromkeys(found))
+    return sorted(dict.fromkeys(found), key=lambda note: note.code in ROUTINE)
 
 
 def _notes(notes: Sequence[Note], width: int, *, at_most: int | None) -> list[str]:
@@ -209,10 +223,10 @@ def _table_lines(table: Table, width: int, *, color: bool = False) -> list[str]:
         lines = text_table(head, rows, align).splitlines()
     if not table.row_status:
         return lines
-    body = [
-        _painted(line, status, color)
-        for line, status in zip(lines[2:], table.row_status, strict=True)
-    ]
+    body = []
+    for line, status in zip(lines[2:], table.row_status, strict=True):
+        start = max(line.rfind(SYMBOLS[status]), 0)
+        body.append(line[:start] + _painted(line[start:], status, color))
     return [*lines[:2], *body]
 
 

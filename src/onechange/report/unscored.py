@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onechange.delta import Delta
+from onechange.delta import Bounds, Delta
 from onechange.display import MISSING, format_count
 from onechange.report.context import Context, metric_text
 from onechange.report.document import Block, Column, Paragraph, Section, Table
@@ -15,10 +15,10 @@ def unscored_section(context: Context) -> Section | None:
     bounded = [d for d in context.comparison.deltas if d.bounds is not None]
     if not bounded:
         return None
-    incomplete = [d for d in bounded if d.bounds and d.bounds.n_incomplete]
+    incomplete = [d for d in bounded if d.bounds and _moves(d.bounds)]
     if not incomplete:
-        text = "Every question that a metric applies to is scored in both arms."
-        return Section("unscored", "Unscored and failed", (Paragraph(text),))
+        text = "No score is missing that could change a delta."
+        return Section("unscored", "Unscored and failed", (), (Paragraph(text),))
     columns = (
         Column("metric"),
         *([Column("variant")] if context.several else []),
@@ -37,27 +37,34 @@ def unscored_section(context: Context) -> Section | None:
         ),
         Table(columns, rows),
     ]
-    return Section("unscored", "Unscored and failed", tuple(blocks))
+    return Section("unscored", "Unscored and failed", (), tuple(blocks))
 
 
 def bounds_line(context: Context, metric: str | None) -> str:
     """Say in one sentence where the missing scores could take a metric's delta."""
     for delta in context.comparison.deltas:
         bounds = delta.bounds
-        if delta.metric != metric or bounds is None or not bounds.n_incomplete:
+        if delta.metric != metric or bounds is None or not _moves(bounds):
             continue
-        count = f"{format_count(bounds.n_incomplete)} questions lack"
-        if bounds.n_incomplete == 1:
-            count = "1 question lacks"
+        count = format_count(bounds.n_incomplete)
+        lacking = (
+            f"{count} of {format_count(bounds.n_questions)} questions lack a score"
+        )
         if bounds.low is None or bounds.high is None:
-            return f"{count} a score of {metric}: {bounds.reason}."
+            return f"{metric}: {lacking}; {bounds.reason}."
         low = context.number(delta.metric, bounds.low, signed=True)
         high = context.number(delta.metric, bounds.high, signed=True)
-        return (
-            f"{count} a score of {metric}; filled at worst and at best, the "
-            f"delta would be {low} … {high}."
+        reach = (
+            "with every missing score at its worst and at its best, the delta is "
+            f"{low} … {high}"
         )
+        return f"{metric}: {lacking + '; ' if bounds.n_incomplete else ''}{reach}."
     return ""
+
+
+def _moves(bounds: Bounds) -> bool:
+    """Whether missing scores (of whole questions or single trials) matter."""
+    return bounds.n_incomplete > 0 or bounds.low != bounds.high
 
 
 def _cells(context: Context, delta: Delta) -> tuple[str, ...]:

@@ -1,0 +1,204 @@
+"""The same deltas slice by slice: a picture, then the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onechange.compare import SliceBreakdown
+from onechange.delta import Delta
+from onechange.display import format_count, format_pvalue
+from onechange.report.context import Context, delta_notes, metric_text, slice_text
+from onechange.report.deltas import clusters_column, counts_text, figures
+from onechange.report.document import (
+    Block,
+    Bullets,
+    Column,
+    Paragraph,
+    Plot,
+    Section,
+    Table,
+)
+from onechange.report.forest import ForestRow, forest_lines
+
+__all__ = ["forest_plot", "heterogeneity_text", "slices_section"]
+
+
+def slices_section(context: Context) -> Section | None:
+    """Build the section of all breakdowns: pictures first, tables as details."""
+    blocks: list[Block] = []
+    details: list[Block] = []
+    for breakdown in context.comparison.slices:
+        blocks += _breakdown_blocks(context, breakdown)
+        details += _breakdown_details(context, breakdown)
+    if not details:
+        return None
+    return Section("slices", "Slices", tuple(blocks), tuple(details))
+
+
+def forest_plot(
+    context: Context,
+    breakdown: SliceBreakdown,
+    metric: str,
+    variant_name: str,
+    *,
+    intervals: bool = True,
+    at_most: int | None = None,
+    width: int = 41,
+) -> Plot | None:
+    """Draw one metric of one breakdown; None when no slice is measured.
+
+    Parameters
+    ----------
+    context, breakdown, metric, variant_name
+        What to draw.
+    intervals : bool
+        Whether the intervals are written out as well.
+    at_most : int, optional
+        Number of slices to draw, from the worst; the caption counts the others.
+    width : int
+        Columns of the plotting area.
+    """
+    rows = _of(breakdown.deltas, metric, variant_name)
+    if not any(row.delta is not None for row in rows):
+        return None
+    shown = rows[:at_most]
+    whole = _of(context.comparison.deltas, metric, variant_name)[:1]
+    adjusted = any(row.pvalue_adjusted is not None for row in shown)
+    lines = forest_lines(
+        [_forest_row(context, row, intervals, adjusted) for row in (*shown, *whole)],
+        direction=rows[0].direction,
+        width=width,
+    )
+    caption = f"{metric} by {breakdown.spec.name}"
+    if context.several:
+        caption += f", {variant_name}"
+    hidden = len(rows) - len(shown)
+    if hidden:
+        caption += f" (the {len(shown)} worst of {len(rows)} slices)"
+    het = heterogeneity_text(breakdown, metric)
+    return Plot(lines, f"{caption}; {het}" if het else caption)
+
+
+def heterogeneity_text(breakdown: SliceBreakdown, metric: str) -> str:
+    """Say how likely the slices are to differ this much by chance; may be empty."""
+    pvalue = (breakdown.heterogeneity_pvalue or {}).get(metric)
+    return "" if pvalue is None else f"heterogeneity p {_equals(format_pvalue(pvalue))}"
+
+
+def _breakdown_blocks(context: Context, breakdown: SliceBreakdown) -> list[Block]:
+    blocks: list[Block] = []
+    metric = _metrics(context, breakdown)[:1]
+    for variant in _variants(breakdown):
+        for name in metric:
+            plot = forest_plot(context, breakdown, name, variant, intervals=False)
+            if plot is not None:
+                blocks.append(plot)
+    if breakdown.reversals:
+        blocks.append(Paragraph("; ".join(breakdown.reversals), "Reversals"))
+    if breakdown.small:
+        text = ", ".join(f"{label} ({format_count(n)})" for label, n in breakdown.small)
+        blocks.append(Paragraph(text, "Slices under the minimum size"))
+    return blocks
+
+
+def _breakdown_details(context: Context, breakdown: SliceBreakdown) -> list[Block]:
+    metrics = _metrics(context, breakdown)
+    context.notes.add(breakdown.notes, breakdown.spec.name)
+    blocks: list[Block] = [
+        _slices_table(context, breakdown, metrics, _variants(breakdown))
+    ]
+    texts = [(name, heterogeneity_text(breakdown, name)) for name in metrics]
+    tested = tuple(f"{name}: {text}" for name, text in texts if text)
+    return [*blocks, Bullets(tested)] if tested else blocks
+
+
+def _metrics(context: Context, breakdown: SliceBreakdown) -> list[str]:
+    """Metrics of a breakdown, the leading one first."""
+    metrics = list(dict.fromkeys(d.metric for d in breakdown.deltas))
+    return sorted(metrics, key=lambda name: name != context.leading_metric)
+
+
+def _variants(breakdown: SliceBreakdown) -> list[str]:
+    return list(dict.fromkeys(d.variant_name for d in breakdown.deltas))
+
+
+def _slices_table(
+    context: Context,
+    breakdown: SliceBreakdown,
+    metrics: Sequence[str],
+    variants: Sequence[str],
+) -> Table:
+    deltas = [
+        d
+        for metric in metrics
+        for variant in variants
+        for d in _of(breakdown.deltas, metric, variant)
+    ]
+    adjusted = any(d.pvalue_adjusted is not None for d in deltas)
+    joint = any(d.simultaneous_interval is not None for d in deltas)
+    columns = (
+        Column("metric"),
+        *([Column("of")] if context.several else []),
+        *(Column(column) for column in breakdown.spec.columns),
+        Column("n", "r"),
+        *clusters_column(deltas),
+        Column("baseline", "r"),
+        Column("variant", "r"),
+        Column("delta", "r"),
+        Column(f"{context.level} interval", "r", "of this slice alone"),
+        Column("p", "r", "of this slice alone"),
+        *([Column("adjusted p", "r", "over all slices")] if adjusted else []),
+        *([Column("simultaneous interval", "r", "all at once")] if joint else []),
+        Column("better/same/worse", "r"),
+    )
+    rows = tuple(
+        (
+            metric_text(d.metric, d.direction, d.statistic)
+            + context.marks(delta_notes(d), f"{d.metric}, {slice_text(d.slice)}"),
+            *([d.variant_name] if context.several else []),
+            *(label for _, label in d.slice or ()),
+            *figures(context, d, deltas),
+            *([format_pvalue(d.pvalue_adjusted)] if adjusted else []),
+            *([context.interval(d.metric, d.simultaneous_interval)] if joint else []),
+            counts_text(d),
+        )
+        for d in deltas
+    )
+    return Table(columns, rows)
+
+
+def _of(deltas: Sequence[Delta], metric: str, variant_name: str) -> list[Delta]:
+    return [d for d in deltas if d.metric == metric and d.variant_name == variant_name]
+
+
+def _forest_row(
+    context: Context, delta: Delta, intervals: bool, adjusted: bool
+) -> ForestRow:
+    interval = delta.interval
+    remarks = []
+    if adjusted and delta.pvalue_adjusted is not None:
+        remarks.append(f"adj. p {_equals(format_pvalue(delta.pvalue_adjusted))}")
+    codes = {note.code for note in delta.notes}
+    remarks += [
+        words
+        for code, words in (
+            ("small-slice", "few pairs"),
+            ("reversal", "reversal"),
+            ("opposite-sign", "opposite sign, not established"),
+        )
+        if code in codes
+    ]
+    return ForestRow(
+        label=slice_text(delta.slice),
+        n_pairs=delta.n_pairs,
+        delta=delta.delta,
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+        delta_text=context.number(delta.metric, delta.delta, signed=True),
+        interval_text=context.interval(delta.metric, interval) if intervals else "",
+        remark=", ".join(remarks),
+    )
+
+
+def _equals(text: str) -> str:
+    return text if text.startswith("<") else f"= {text}"
