@@ -15,17 +15,35 @@ from types import ModuleType
 from onechange.errors import InputError
 from onechange.formats import (
     aggregates,
+    alpaca_eval,
     deepeval,
+    financebench,
+    hal,
+    helm,
     inspect_ai,
+    langfuse,
+    langsmith,
     lm_eval,
+    mlflow,
+    openai_evals,
+    phoenix,
+    positional,
     promptfoo,
     ragas,
+    squad,
+    swebench,
+    tau_bench,
+    terminal_bench,
+    tidy,
     trec,
     trec_per_query,
+    trulens,
+    wide,
 )
 from onechange.formats.contents import Contents, SystemContents, describe
 from onechange.formats.convert import convert
 from onechange.formats.peek import peek
+from onechange.formats.source import load
 from onechange.results import Columns, Results
 
 __all__ = [
@@ -48,6 +66,23 @@ _MODULES: tuple[ModuleType, ...] = (
     lm_eval,
     trec,
     trec_per_query,
+    financebench,
+    swebench,
+    terminal_bench,
+    tau_bench,
+    hal,
+    mlflow,
+    langsmith,
+    phoenix,
+    langfuse,
+    trulens,
+    alpaca_eval,
+    helm,
+    openai_evals,
+    squad,
+    wide,
+    tidy,
+    positional,
 )
 FORMATS: dict[str, str] = {module.NAME: module.LOOKS_FOR for module in _MODULES}
 _READERS: dict[str, ModuleType] = {module.NAME: module for module in _MODULES}
@@ -131,6 +166,7 @@ def read_systems(
     name: str | None = None,
     columns: Columns | None = None,
     gold: Path | str | None = None,
+    systems: Sequence[str] = (),
 ) -> dict[str, Results]:
     """Read a file that may hold several systems.
 
@@ -139,25 +175,28 @@ def read_systems(
     path : Path or str
         File or folder.
     name : str, optional
-        Format, a key of `FORMATS`; None sniffs it.
+        Format, a key of `FORMATS`; None sniffs it. A plain table is ``wide`` when
+        the systems are columns of it, and ``tidy`` when it has a column of systems.
     columns : Columns, optional
         Roles of columns; they win over what the format says.
     gold : Path or str, optional
         Relevance judgements or right answers, for formats that keep them apart.
+    systems : sequence of str
+        Systems that are wanted, in this order; empty means all.
 
     Returns
     -------
     dict of str to Results
-        By name of the system, in the order of the file.
+        By name of the system, in the order of the file, or of `systems`.
 
     Raises
     ------
     InputError
-        When the format is unknown or not recognised, or the file does not hold
-        what the format promises.
+        When the format is unknown or not recognised, a wanted system is absent, or
+        the file does not hold what the format promises.
     """
     place = Path(path)
-    chosen = name or sniff(place)
+    chosen = name or sniff(place) or _table_format(place, systems)
     if chosen is None:
         raise InputError(
             f"{place.name}: not recognised as one of {', '.join(FORMATS)}; name the "
@@ -167,7 +206,15 @@ def read_systems(
     found: dict[str, Results] = module.read(
         place, columns=columns or Columns(), gold=None if gold is None else Path(gold)
     )
-    return found
+    for system in systems:
+        if system not in found:
+            near = difflib.get_close_matches(system, found, n=1)
+            hint = f' (did you mean "{near[0]}"?)' if near else ""
+            listed = ", ".join(f'"{known}"' for known in found)
+            raise InputError(
+                f'{place.name}: no system "{system}"{hint}; the file holds {listed}.'
+            )
+    return {system: found[system] for system in systems} if systems else found
 
 
 def list_contents(
@@ -199,9 +246,25 @@ def list_contents(
     InputError
         As `read_systems`.
     """
-    chosen = name or sniff(path)
+    chosen = name or sniff(path) or _table_format(Path(path), ())
     systems = read_systems(path, name=chosen, columns=columns, gold=gold)
     return describe(systems, format_name=chosen)
+
+
+def _table_format(path: Path, systems: Sequence[str]) -> str | None:
+    """Tell wide from tidy, for a plain table that is said to hold several systems."""
+    if path.is_dir():
+        return None
+    seen = peek(path)
+    if seen.kind not in ("table", "jsonl"):
+        return None
+    names = set(seen.header) or seen.item.keys()
+    if systems and names >= set(systems):
+        return wide.NAME
+    if names.isdisjoint(tidy.SYSTEM_COLUMNS):
+        return None
+    records = tidy.records_of(load(path))
+    return tidy.NAME if tidy.system_column(records) else None
 
 
 def _reader(name: str) -> ModuleType:

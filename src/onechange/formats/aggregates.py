@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from onechange.errors import InputError
-from onechange.formats.peek import Peek
+from onechange.formats.peek import Peek, first
 
 __all__ = ["refuse"]
 
@@ -36,7 +36,7 @@ def refuse(seen: Peek) -> None:
         For aggregates (tables of means, MTEB results, the results file of
         lm-evaluation-harness, HELM's stats) and for companions of result files.
     """
-    reason = _table_reason(seen) or _json_reason(seen)
+    reason = _table_reason(seen) or _json_reason(seen) or _gold_reason(seen)
     if reason:
         raise InputError(f"{seen.path.name}: {reason}.")
 
@@ -74,6 +74,30 @@ def _json_reason(seen: Peek) -> str | None:
         return "a DeepEval file without a test run"
     if _looks_summarised(seen.value):
         return f"holds means and no rows; {_WAY_OUT}"
+    return None
+
+
+def _gold_reason(seen: Peek) -> str | None:
+    """Right answers without anybody's answers."""
+    data = seen.value.get("data") if isinstance(seen.value, dict) else None
+    article = first(data)
+    if isinstance(article, dict) and "paragraphs" in article:
+        return (
+            "a SQuAD file of right answers; pass the predictions, and this file with "
+            "--gold"
+        )
+    if seen.kind == "text":
+        lines = [line.split() for line in seen.head.split("\n")[:20] if line.strip()]
+        whole = lines[:-1] if len(lines) == 20 else lines
+        if whole and all(
+            len(parts) == 4
+            and parts[1] in ("0", "Q0")
+            and parts[3].lstrip("-").isdigit()
+            for parts in whole
+        ):
+            return (
+                "relevance judgements (qrels); pass the run, and this file with --gold"
+            )
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from onechange.cells import is_missing, missing_words, score_value
+from onechange.cells import is_missing, label_text, missing_words, score_value
 from onechange.formats.rows import Row
 from onechange.results import Columns
 
@@ -119,8 +119,6 @@ def _row(
     question_id: str,
     missing: Collection[str],
 ) -> Row:
-    from onechange.cells import label_text
-
     row = Row(question_id, place)
     for name, value in cells.items():
         if name in metrics:

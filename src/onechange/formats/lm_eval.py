@@ -103,8 +103,9 @@ def read(
     -----
     The question is ``task/doc_id``. A document occurs once per filter; the filters
     are separate metrics: ``exact_match,strict-match``, as the tool's own tables have
-    them (filter ``none``: the name alone). ``[invalid]`` answers count 0, as the tool
-    scores them, and a note says how many there are.
+    them (filter ``none``: the name alone). ``doc_hash`` is the question's version:
+    where it differs between the arms, the question is not comparable. ``[invalid]``
+    answers count 0, as the tool scores them, and a note says how many there are.
     """
     if path.is_dir():
         documents = _folder(path)
@@ -186,9 +187,9 @@ def _row(sample: dict[str, Any], task: str, doc_id: str, place: str) -> Row:
     prompt = arguments.get("arg_0") if isinstance(arguments, Mapping) else None
     row.labels = {
         "task": task,
-        "question": text_of(prompt) or text_of(doc),
+        "prompt": text_of(prompt),
         "reference": text_of(sample.get("target")),
-        "doc_hash": text_of(sample.get("doc_hash")),
+        "question_version": text_of(sample.get("doc_hash")),
     }
     if isinstance(doc, Mapping):
         for name, value in doc.items():
@@ -311,8 +312,8 @@ def _direction_notes(whole: dict[str, Any], tasks: set[str]) -> list[Note]:
     return [
         Note(
             "direction-recorded",
-            f'lm-eval: the run records that lower is better for "{metric}"; say so with '
-            f"--direction {metric}=lower.",
+            f'lm-eval: the run records that lower is better for "{metric}"; say so '
+            f"with --direction {metric}=lower.",
         )
         for metric in sorted(lower)
     ]
