@@ -8,8 +8,9 @@ from typing import Any
 
 from onechange.cells import label_text, score_value
 from onechange.errors import InputError
+from onechange.formats.build import build
 from onechange.formats.peek import Peek
-from onechange.formats.rows import Row, build, text_id, text_of
+from onechange.formats.rows import Row, text_id, text_of
 from onechange.formats.source import load, parse_json
 from onechange.results import Columns, Results
 from onechange.stats.estimate import Note

@@ -10,10 +10,10 @@ from typing import Any
 
 from onechange.cells import label_text
 from onechange.errors import InputError
+from onechange.formats.build import build
 from onechange.formats.peek import Peek
 from onechange.formats.rows import (
     Row,
-    build,
     number,
     optional_number,
     scalars,

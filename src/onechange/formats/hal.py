@@ -9,8 +9,9 @@ from typing import Any
 
 from onechange.cells import score_value
 from onechange.errors import InputError
+from onechange.formats.build import build
 from onechange.formats.peek import Peek
-from onechange.formats.rows import Row, build, number, optional_number, scalars
+from onechange.formats.rows import Row, number, optional_number, scalars
 from onechange.formats.source import load, parse_json
 from onechange.results import Columns, Results
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from onechange.cells import label_text
 from onechange.errors import InputError
+from onechange.formats.build import build
 from onechange.formats.peek import Peek
-from onechange.formats.rows import Row, build, id_of, number, scalars, text_of
+from onechange.formats.rows import Row, id_of, number, scalars, text_of
 from onechange.formats.source import Document, load, parse_json
 from onechange.results import Columns, Results
 from onechange.stats.estimate import Note

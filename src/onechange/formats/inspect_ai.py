@@ -12,6 +12,7 @@ from typing import Any
 from onechange.cells import label_text, score_value
 from onechange.errors import InputError
 from onechange.formats.archive import Archive, open_archive
+from onechange.formats.build import build
 from onechange.formats.inspect_header import (
     header_notes,
     header_settings,
@@ -20,7 +21,6 @@ from onechange.formats.inspect_header import (
 from onechange.formats.peek import Peek
 from onechange.formats.rows import (
     Row,
-    build,
     id_of,
     optional_number,
     scalars,

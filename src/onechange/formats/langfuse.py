@@ -9,15 +9,11 @@ from typing import Any
 
 from onechange.cells import label_text, score_value
 from onechange.errors import InputError
+from onechange.formats.build import build
+from onechange.formats.delimited import parse_table
 from onechange.formats.peek import Peek, peek
-from onechange.formats.rows import Row, build, id_of, text_of
-from onechange.formats.source import (
-    Document,
-    load,
-    parse_json,
-    parse_lines,
-    parse_table,
-)
+from onechange.formats.rows import Row, id_of, text_of
+from onechange.formats.source import Document, load, parse_json, parse_lines
 from onechange.results import Columns, Results
 from onechange.stats.estimate import Note
 

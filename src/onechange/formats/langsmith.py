@@ -7,16 +7,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from onechange.cells import is_missing, label_text, score_value
+from onechange.formats.build import build
 from onechange.formats.cellrows import PASS_WORDS
+from onechange.formats.delimited import parse_table
 from onechange.formats.peek import Peek
 from onechange.formats.rows import (
     Row,
-    build,
     id_of,
     number_trials,
     optional_number,
 )
-from onechange.formats.source import load, parse_table
+from onechange.formats.source import load
 from onechange.results import FAILED, Columns, Results
 from onechange.stats.estimate import Note
 

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from onechange.errors import InputError
+from onechange.formats.build import build
 from onechange.formats.cellrows import read_cells
 from onechange.formats.peek import Peek
-from onechange.formats.rows import build, text_id, text_of
+from onechange.formats.rows import text_id, text_of
 from onechange.formats.source import load, parse_json
 from onechange.results import Columns, Results
 from onechange.stats.estimate import Note

@@ -8,10 +8,10 @@ from typing import Any
 
 from onechange.cells import label_text, score_value
 from onechange.errors import InputError
+from onechange.formats.build import build
 from onechange.formats.peek import Peek
 from onechange.formats.rows import (
     Row,
-    build,
     id_of,
     number,
     number_trials,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from onechange.errors import InputError
+from onechange.formats.build import build
 from onechange.formats.cellrows import read_cells
 from onechange.formats.peek import Peek
-from onechange.formats.rows import build
 from onechange.formats.source import load
 from onechange.formats.tidy import records_of
 from onechange.results import Columns, Results

@@ -12,10 +12,10 @@ from typing import Any
 from onechange.cells import label_text
 from onechange.errors import InputError
 from onechange.formats import promptfoo_table
+from onechange.formats.build import build
 from onechange.formats.peek import Peek, first, peek
 from onechange.formats.rows import (
     Row,
-    build,
     number,
     number_trials,
     optional_number,

@@ -7,9 +7,11 @@ import re
 from collections.abc import Mapping
 
 from onechange.errors import InputError
+from onechange.formats.build import build
+from onechange.formats.delimited import parse_table
 from onechange.formats.peek import Peek
-from onechange.formats.rows import Row, build, number, number_trials, text_id
-from onechange.formats.source import Document, parse_json, parse_table
+from onechange.formats.rows import Row, number, number_trials, text_id
+from onechange.formats.source import Document, parse_json
 from onechange.results import FAILED, Columns, Results
 from onechange.stats.estimate import Note
 

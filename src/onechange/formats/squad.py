@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from onechange.errors import InputError
+from onechange.formats.build import build
 from onechange.formats.peek import Peek, first, peek
-from onechange.formats.rows import Row, build, text_of
+from onechange.formats.rows import Row, text_of
 from onechange.formats.source import Document, load, parse_json
 from onechange.results import UNSCORED, Columns, Results
 from onechange.stats.estimate import Note

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from onechange.errors import InputError
+from onechange.formats.build import build
 from onechange.formats.peek import Peek, first
-from onechange.formats.rows import Row, build, number, optional_number, scalars
+from onechange.formats.rows import Row, number, optional_number, scalars
 from onechange.formats.source import Document, load, parse_json
 from onechange.results import FAILED, UNSCORED, Columns, Results
 from onechange.stats.estimate import Note

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from onechange.errors import InputError
+from onechange.formats.build import build
 from onechange.formats.peek import Peek
 from onechange.formats.rows import (
     Row,
-    build,
     id_of,
     number,
     number_trials,

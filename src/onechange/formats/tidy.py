@@ -7,10 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from onechange.errors import InputError
+from onechange.formats.build import build
 from onechange.formats.cellrows import read_cells
+from onechange.formats.delimited import parse_table
 from onechange.formats.peek import Peek, peek
-from onechange.formats.rows import Row, build, id_of
-from onechange.formats.source import Document, load, parse_lines, parse_table
+from onechange.formats.rows import Row, id_of
+from onechange.formats.source import Document, load, parse_lines
 from onechange.results import Columns, Results
 from onechange.stats.estimate import Note
 

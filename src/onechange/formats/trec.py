@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from onechange.errors import InputError, OnechangeError
+from onechange.formats.build import build
 from onechange.formats.peek import Peek
-from onechange.formats.rows import Row, build
+from onechange.formats.rows import Row
 from onechange.formats.source import Document, load
 from onechange.results import UNSCORED, Columns, Results
 from onechange.stats.estimate import Note

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from onechange.cells import score_value
 from onechange.errors import InputError
+from onechange.formats.build import build
 from onechange.formats.peek import Peek, first
-from onechange.formats.rows import Row, build, number
+from onechange.formats.rows import Row, number
 from onechange.formats.source import load, parse_json
 from onechange.results import Columns, Results
 from onechange.stats.estimate import Note

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from onechange.errors import InputError
+from onechange.formats.build import build
 from onechange.formats.cellrows import read_cells
+from onechange.formats.delimited import parse_table
 from onechange.formats.peek import Peek
-from onechange.formats.rows import Row, build, text_id, text_of
-from onechange.formats.source import load, parse_table
+from onechange.formats.rows import Row, text_id, text_of
+from onechange.formats.source import load
 from onechange.results import Columns, Results
 from onechange.stats.estimate import Note
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from onechange.cells import label_text, missing_words
 from onechange.errors import InputError
+from onechange.formats.build import build
 from onechange.formats.cellrows import score_of_word
 from onechange.formats.financebench import scores_of_label
 from onechange.formats.peek import Peek
-from onechange.formats.rows import Row, build, id_of
+from onechange.formats.rows import Row, id_of
 from onechange.formats.source import load
 from onechange.formats.tidy import Records, records_of
 from onechange.results import Columns, Results
