@@ -25,7 +25,7 @@ from onechange.stats.ratio import (
     mean_moments,
     ratio_limits,
 )
-from onechange.stats.relative import relative_by_name
+from onechange.stats.relative import fieller_margin_pvalue, relative_by_name
 from onechange.stats.sample import paired_sample
 
 RNG = np.random.default_rng(8)
@@ -114,6 +114,11 @@ def test_without_change_and_range_there_is_no_relative_interval() -> None:
     assert (got.delta, got.interval) == (0.0, None)
     assert "range is not declared" in str(got.reason)
     assert fieller_pvalue(Moments(1, 1, 0, 0, 0, 9), 0.0, "less") is None
+
+
+def test_without_an_interval_there_is_no_relative_p() -> None:
+    same = paired_sample(B, B)
+    assert fieller_margin_pvalue(same, -0.1, alternative="greater") is None
 
 
 def test_an_unchanged_binary_metric_keeps_a_relative_interval_with_width() -> None:

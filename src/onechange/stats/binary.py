@@ -347,9 +347,6 @@ def _tango_high(table: PairedTable, z: float) -> float:
         return n * delta - (b - c) <= z * spread
 
     low, high = table.delta, 1.0
-    for _ in range(200):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
+    while (middle := (low + high) / 2) not in (low, high):
         low, high = (middle, high) if inside(middle) else (low, middle)
     return low

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from onechange.errors import MethodError
 from onechange.stats.caveats import enough_units, unit_notes
 from onechange.stats.estimate import Interval, Note
+from onechange.stats.resample import quantile_error
 from onechange.stats.student import tail_probability
 from onechange.stats.trial_quantile import (
     TrialValues,
@@ -141,9 +142,9 @@ def quantile_delta(
         baseline=own[0],
         variant=own[1],
         delta=own[1] - own[0],
-        interval=_percentile(draws, k, confidence_level),
+        interval=_percentile(draws, k, confidence_level, seed),
         relative_delta=own[1] / own[0] - 1 if own[0] > 0 else None,
-        relative_interval=_percentile(relative, k, confidence_level),
+        relative_interval=_percentile(relative, k, confidence_level, seed),
         relative_reason=reason,
         notes=notes,
         enough=draws.size > 0 and enough_units(notes),
@@ -262,15 +263,21 @@ def quantile_arm_interval(
     if n < fewest_questions(probability):
         return None, notes
     (draws,) = resampled_quantiles((arm,), probability, grouped, n_resamples, seed=seed)
-    return _percentile(np.sort(draws), k, confidence_level), notes
+    return _percentile(np.sort(draws), k, confidence_level, seed), notes
 
 
 def _percentile(
-    ordered: FloatArray, k: int, confidence_level: float
+    ordered: FloatArray, k: int, confidence_level: float, seed: int
 ) -> Interval | None:
     if ordered.size == 0:
         return None
-    low, high = float(ordered[k - 1]), float(ordered[-k])
+    low, high, share = float(ordered[k - 1]), float(ordered[-k]), k / ordered.size
+    error = max(quantile_error(ordered, p) for p in (share, 1 - share))
+    note = Note(
+        "sampled",
+        f"Sampled with {ordered.size} resamples (seed {seed}); Monte Carlo standard "
+        f"error of the limits {error:.2g}.",
+    )
     return Interval(
         low,
         high,
@@ -278,6 +285,7 @@ def _percentile(
         "percentile",
         degenerate=low == high,
         n_resamples=ordered.size,
+        notes=(note,),
     )
 
 

@@ -14,6 +14,7 @@ from onechange.stats.student import guard, mean, t_quantile
 __all__ = [
     "Moments",
     "RatioPair",
+    "bottom_reason",
     "fieller_limits",
     "fieller_pvalue",
     "linearised",
@@ -123,6 +124,13 @@ def mean_moments(
     )
 
 
+def bottom_reason(bottom: float) -> str | None:
+    """Say why nothing can be relative to this baseline mean; None when it can."""
+    if bottom > 0:
+        return None
+    return f"the baseline mean is {'0' if bottom == 0 else 'below 0'}"
+
+
 def undefined_reason(moments: Moments, tail: float) -> str | None:
     """Say why top/bottom is undefined at this level, or None when it is defined.
 
@@ -131,13 +139,10 @@ def undefined_reason(moments: Moments, tail: float) -> str | None:
     Undefined when the bottom is not positive, or t²·Var(bottom) ≥ bottom²: then
     Fieller's set is unbounded.
     """
-    if moments.bottom <= 0:
-        value = "0" if moments.bottom == 0 else "below 0"
-        return f"the baseline mean is {value}"
     t = t_quantile(tail, moments.df)
-    if t * t * moments.var_bottom >= moments.bottom**2:
+    if moments.bottom > 0 and t * t * moments.var_bottom >= moments.bottom**2:
         return "the baseline mean is not clearly above 0"
-    return None
+    return bottom_reason(moments.bottom)
 
 
 def fieller_limits(moments: Moments, tail: float) -> tuple[float, float] | None:

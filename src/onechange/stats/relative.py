@@ -14,6 +14,7 @@ from onechange.stats.methods import clustered, score_width
 from onechange.stats.ratio import (
     Moments,
     RatioPair,
+    bottom_reason,
     fieller_limits,
     fieller_pvalue,
     linearised,
@@ -115,9 +116,9 @@ def relative_by_name(
     tail = tail_probability(confidence_level)
     bottom, top = mean(sample.baseline), mean(sample.variant)
     plain = _moments(sample, guarded=False)
-    if bottom <= 0:
-        value = "0" if bottom == 0 else "below 0"
-        return Relative(None, reason=f"the baseline mean is {value}")
+    reason = bottom_reason(bottom)
+    if reason is not None:
+        return Relative(None, reason=reason)
     delta = top / bottom - 1
     if plain is None:
         unit = "cluster" if clustered(sample) else "question"
@@ -164,7 +165,7 @@ def fieller_margin_pvalue(
         None where the interval does not exist.
     """
     moments = _moments(sample, guarded=name == "guarded-fieller")
-    if moments is None or moments.bottom <= 0:
+    if moments is None:
         return None
     return fieller_pvalue(moments, relative_delta, alternative)
 

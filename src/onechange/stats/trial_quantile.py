@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from onechange.stats.resample import draw_batches
+
 __all__ = ["TrialValues", "resampled_quantiles", "trial_quantile"]
 
 FloatArray = NDArray[np.float64]
@@ -91,9 +93,9 @@ def resampled_quantiles(
     ordered = [_ordered(arm) for arm in arms]
     n = arms[0].n_questions
     widest = max(arm.values.size for arm in arms)
-    batch = max(1, CELLS_PER_BATCH // widest)
+    rows = max(1, CELLS_PER_BATCH // widest)
     found: list[list[FloatArray]] = [[] for _ in arms]
-    for counts in _counts(n, clusters, n_resamples, batch=batch, seed=seed):
+    for counts in _counts(n, clusters, n_resamples, rows=rows, seed=seed):
         for column, arm in zip(found, ordered, strict=True):
             column.append(_quantiles(arm, counts, probability))
     return [np.concatenate(column) for column in found]
@@ -131,16 +133,15 @@ def _quantiles(arm: _Ordered, counts: FloatArray, probability: float) -> FloatAr
 
 
 def _counts(
-    n: int, clusters: IntArray | None, n_resamples: int, *, batch: int, seed: int
+    n: int, clusters: IntArray | None, n_resamples: int, *, rows: int, seed: int
 ) -> Iterator[FloatArray]:
-    """How often each question is drawn, in batches of resamples."""
-    rng = np.random.default_rng(seed)
+    """How often each question is drawn, some rows of resamples at a time."""
     code = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
     units = n if code is None else int(code.max()) + 1
-    for start in range(0, n_resamples, batch):
-        size = min(batch, n_resamples - start)
-        drawn = rng.integers(units, size=(size, units))
-        drawn += np.arange(size)[:, None] * units
-        counts = np.bincount(drawn.ravel(), minlength=size * units)
-        table = np.asarray(counts.reshape(size, units), dtype=np.float64)
-        yield table if code is None else table[:, code]
+    for drawn in draw_batches(units, n_resamples, seed=seed):
+        for start in range(0, drawn.shape[0], rows):
+            part = drawn[start : start + rows]
+            shifted = part + np.arange(part.shape[0])[:, None] * units
+            counts = np.bincount(shifted.ravel(), minlength=part.size)
+            table = np.asarray(counts.reshape(part.shape), dtype=np.float64)
+            yield table if code is None else table[:, code]
