@@ -10,12 +10,11 @@ from onechange.errors import InputError
 from onechange.score import answers, claims, numbers
 from onechange.score.options import ScoreOptions
 from onechange.score.retrieval import (
-    RETRIEVAL_SCORES,
+    DepthPlan,
     answer_in_context,
     column_name,
-    retrieval_scores,
 )
-from onechange.score.trace import Claim, Passages, Trace
+from onechange.score.trace import Claim, Passages, Trace, Unit
 from onechange.score.units import EvidenceUnits, project_evidence, ranked_units
 
 __all__ = [
@@ -110,7 +109,7 @@ def score_retrieval(scoring: Scoring, *, texts: bool) -> None:
         Whether to look for the reference answer in the texts.
     """
     options, trace, unit = scoring.options, scoring.trace, scoring.unit
-    names = _retrieval_columns(options.k, unit)
+    names = DepthPlan.make(options.k, unit, options.gain).names
     in_context = _in_context_columns(options.k, unit)
     passages = getattr(trace, options.ranking)
     if passages is None:
@@ -129,20 +128,7 @@ def score_retrieval(scoring: Scoring, *, texts: bool) -> None:
     elif units is None:
         scoring.leave(names, f"the {options.ranking} results do not name a {unit}")
     else:
-        scores = retrieval_scores(
-            units,
-            scoring.evidence,
-            k=options.k,
-            unit=unit,
-            gain=options.gain,
-            unanswerable=trace.answerable is False,
-            keep_positions=unit != "chunk" and options.positions == "results",
-        )
-        scoring.scores.update(scores)
-        if None in scores.values():
-            reason = "the question has no labelled evidence"
-            unscored = [name for name, value in scores.items() if value is None]
-            scoring.reasons.update(dict.fromkeys(unscored, reason))
+        _score_ranking(scoring, units)
 
 
 def score_answer(scoring: Scoring, *, abstention: bool) -> None:
@@ -278,6 +264,27 @@ def score_finished(scoring: Scoring, finished: Mapping[str, float]) -> None:
         scoring.put("answer_relevance", mean, NO_ANSWER)
 
 
+def _score_ranking(scoring: Scoring, units: tuple[Unit, ...]) -> None:
+    options, unit = scoring.options, scoring.unit
+    plan = DepthPlan.make(options.k, unit, options.gain)
+    wanted = scoring.evidence or {}
+    if 0.0 in wanted.values():
+        wanted = {label: grade for label, grade in wanted.items() if grade > 0}
+    if not wanted:
+        unanswerable = scoring.trace.answerable is False
+        scores = plan.without_evidence(unanswerable=unanswerable)
+        reason = "the question has no labelled evidence"
+        unscored = [name for name, value in scores.items() if value is None]
+        scoring.reasons.update(dict.fromkeys(unscored, reason))
+    elif unit != "chunk" and options.positions == "results":
+        scores = plan.scores(units, wanted, distinct=False)
+    else:
+        if unit != "chunk":
+            units = tuple(dict.fromkeys(units))
+        scores = plan.scores(units, wanted, distinct=True)
+    scoring.scores.update(scores)
+
+
 def _score_in_context(
     scoring: Scoring,
     names: tuple[str, ...],
@@ -347,11 +354,6 @@ def _check_range(scoring: Scoring, name: str, value: float) -> None:
             f"question {scoring.trace.question_id!r}: scores.{name} is {value!r}, "
             f"outside [{limits[0]:g}, {limits[1]:g}]"
         )
-
-
-@lru_cache(maxsize=64)
-def _retrieval_columns(k: tuple[int, ...], unit: str) -> tuple[str, ...]:
-    return tuple(column_name(s, depth, unit) for depth in k for s in RETRIEVAL_SCORES)
 
 
 @lru_cache(maxsize=64)

@@ -99,6 +99,8 @@ def parse_evidence(name: str, value: Any, fields: TraceFields) -> dict[Unit, flo
         return {str(k): _grade(f"{name}.{k}", v) for k, v in value.items()}
     if not isinstance(value, list):
         raise FieldError(f"{name} is {value!r:.60}; expected a list of units")
+    if set(map(type, value)) == {str} and "" not in value:
+        return dict.fromkeys(value, 1.0)
     grades: dict[Unit, float] = {}
     base = fields.evidence_base()
     key = fields.items.get("grade", "grade")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from onechange.errors import InputError
-from onechange.score.fields import TRACE_FIELDS, TraceFields
+from onechange.score.fields import TraceFields
 from onechange.score.items import (
     FieldError,
     parse_evidence,
@@ -28,7 +28,6 @@ __all__ = ["EMPTY_ANSWERS", "parse_trace"]
 
 EMPTY_ANSWERS = ("error", "insufficient_evidence", "failed")
 
-_KNOWN = frozenset(TRACE_FIELDS)
 _NO_FIELDS = TraceFields()
 _Parser = Callable[[str, Any, TraceFields], Any]
 
@@ -73,19 +72,17 @@ def parse_trace(
     names = fields.apply(record) if fields.fields else record
     question_id = _question_id(names.get("question_id"), names, place)
     try:
-        values = {
-            name: parser(name, value, fields)
-            for name, parser in _PARSERS.items()
-            if (value := names.get(name)) is not None
-        }
+        values: dict[str, Any] = {}
+        extra: dict[str, Any] = {}
+        for name, value in names.items():
+            parser = _PARSERS.get(name)
+            if parser is None:
+                extra[name] = value
+            elif value is not None:
+                values[name] = parser(name, value, fields)
+        del extra["question_id"]
         _settle_status(values, names, empty_answer)
-        scores = {k: v for k, v in values.pop("scores", {}).items() if v is not None}
-        return Trace(
-            question_id=question_id,
-            scores=scores,
-            extra={k: v for k, v in names.items() if k not in _KNOWN},
-            **values,
-        )
+        return Trace(question_id=question_id, extra=extra, **values)
     except FieldError as error:
         raise InputError(f"{place}: question {question_id!r}: {error}") from None
 
@@ -188,12 +185,13 @@ def _cosines(name: str, value: Any, fields: TraceFields) -> tuple[float, ...]:
     return numbers
 
 
-def _scores(name: str, value: Any, fields: TraceFields) -> dict[str, float | None]:
+def _scores(name: str, value: Any, fields: TraceFields) -> dict[str, float]:
     if not isinstance(value, Mapping):
         raise FieldError(f"{name} is {_kind(value)}; expected an object of numbers")
     return {
-        str(key): None if score is None else _number(f"{name}.{key}", score)
+        str(key): _number(f"{name}.{key}", score)
         for key, score in value.items()
+        if score is not None
     }
 
 

@@ -7,8 +7,10 @@ R_k is the set of distinct units in the first k positions, E the labelled units
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from operator import mul
 
 from onechange.errors import MethodError
 from onechange.score.answers import normalise
@@ -17,6 +19,7 @@ from onechange.score.trace import Unit
 __all__ = [
     "GAINS",
     "RETRIEVAL_SCORES",
+    "DepthPlan",
     "answer_in_context",
     "column_name",
     "retrieval_scores",
@@ -34,6 +37,9 @@ RETRIEVAL_SCORES = (
     "evidence_complete",
 )
 GAINS = ("exponential", "linear")
+
+_NOTHING_FOUND = (0.0,) * len(RETRIEVAL_SCORES)
+_ONES = [1.0]
 
 
 def retrieval_scores(
@@ -93,25 +99,139 @@ def retrieval_scores(
     >>> retrieval_scores(["C2", "C11", "C7", "C19", "C4"], {"C4", "C11"})["rr_at_5"]
     0.5
     """
-    depths = _depths(tuple(k))
-    gain_of = _gain_function(gain)
-    grades = _positive_grades(evidence)
-    units = retrieved if keep_positions else list(dict.fromkeys(retrieved))
-    names = _names(depths, unit)
-    scores: dict[str, float | None] = {}
+    plan = DepthPlan.make(tuple(k), unit, gain)
+    units = retrieved if keep_positions else tuple(dict.fromkeys(retrieved))
+    if isinstance(evidence, Mapping):
+        grades = {label: grade for label, grade in evidence.items() if grade > 0}
+    else:
+        grades = dict.fromkeys(evidence, 1.0)
     if not grades:
-        for row in names:
-            scores.update(dict.fromkeys(row))
-            if not unanswerable:
-                scores[row[1]] = scores[row[2]] = 0.0
+        return plan.without_evidence(unanswerable=unanswerable)
+    return plan.scores(units, grades, distinct=not keep_positions)
+
+
+@dataclass(frozen=True, slots=True)
+class DepthPlan:
+    """What does not change from question to question: depths, names, discounts.
+
+    Parameters
+    ----------
+    depths : tuple of int
+        Depths, ascending.
+    names : tuple of str
+        Columns: for each depth those of `RETRIEVAL_SCORES`.
+    discounts : tuple of float
+        1 / log2(rank + 1) at index rank; index 0 is not used.
+    gain : {"exponential", "linear"}
+        Gain of nDCG.
+    """
+
+    depths: tuple[int, ...]
+    names: tuple[str, ...]
+    discounts: tuple[float, ...]
+    gain: str
+
+    @staticmethod
+    @lru_cache(maxsize=64)
+    def make(k: tuple[int, ...], unit: str, gain: str) -> DepthPlan:
+        """Check depths and gain, and prepare what every question needs.
+
+        Raises
+        ------
+        MethodError
+            If a depth is not a positive integer or `gain` is unknown.
+        """
+        for depth in k:
+            if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
+                raise MethodError(f"k = {depth!r}: a depth must be a positive integer")
+        if not k:
+            raise MethodError("k is empty: give at least one depth, for example [5]")
+        if gain not in GAINS:
+            raise MethodError(f"gain = {gain!r}: expected one of {', '.join(GAINS)}")
+        depths = tuple(sorted(set(k)))
+        return DepthPlan(
+            depths=depths,
+            names=tuple(
+                column_name(score, depth, unit)
+                for depth in depths
+                for score in RETRIEVAL_SCORES
+            ),
+            discounts=(0.0, *(1 / math.log2(i + 1) for i in range(1, depths[-1] + 1))),
+            gain=gain,
+        )
+
+    def without_evidence(self, *, unanswerable: bool) -> dict[str, float | None]:
+        """Scores of a question whose labels are empty: precision alone, if at all."""
+        scores: dict[str, float | None] = dict.fromkeys(self.names)
+        if not unanswerable:
+            width = len(RETRIEVAL_SCORES)
+            precision = RETRIEVAL_SCORES.index("precision")
+            returned = RETRIEVAL_SCORES.index("precision_returned")
+            for start in range(0, len(self.names), width):
+                scores[self.names[start + precision]] = 0.0
+                scores[self.names[start + returned]] = 0.0
         return scores
-    hits = _hits(units, grades, depths[-1])
-    ideal = sorted((gain_of(g) for g in grades.values()), reverse=True)
-    for depth, row in zip(depths, names, strict=True):
-        distinct = len(set(units[:depth])) if keep_positions else min(depth, len(units))
-        values = _at_depth(depth, hits, gain_of, ideal, len(grades), distinct)
-        scores.update(zip(row, values, strict=True))
-    return scores
+
+    def scores(
+        self, units: Sequence[Unit], grades: Mapping[Unit, float], *, distinct: bool
+    ) -> dict[str, float | None]:
+        """Scores of one ranked list; `distinct` says that no unit repeats in it.
+
+        Parameters
+        ----------
+        units : sequence of unit
+            Ranked units.
+        grades : mapping of unit to float
+            Labelled units, each above 0; at least one.
+        distinct : bool
+            Whether each unit stands once.
+        """
+        hits = _hits(units[: self.depths[-1]], grades, distinct=distinct)
+        if set(grades.values()) == {1.0}:
+            gains = _ONES * len(grades)  # 2^1 - 1 = 1: both gains agree
+        else:
+            linear = self.gain == "linear"
+            own = grades.values() if linear else map(_exponential, grades.values())
+            gains = sorted(own, reverse=True)
+        values: list[float] = []
+        for depth in self.depths:
+            n_returned = min(depth, len(units)) if distinct else len({*units[:depth]})
+            values += self._at_depth(depth, hits, gains, n_returned)
+        return dict(zip(self.names, values, strict=True))
+
+    def _at_depth(
+        self,
+        depth: int,
+        hits: Sequence[tuple[int, float]],
+        gains: Sequence[float],
+        n_returned: int,
+    ) -> tuple[float, ...]:
+        """Score the first `depth` positions, in the order of `RETRIEVAL_SCORES`."""
+        if not hits or hits[0][0] > depth:
+            return _NOTHING_FOUND
+        discounts = self.discounts
+        found = 0
+        precisions = gained = 0.0
+        for rank, grade in hits:
+            if rank > depth:
+                break
+            found += 1
+            precisions += found / rank
+            own = grade if self.gain == "linear" else _exponential(grade)
+            gained += own * discounts[rank]
+        ideal = sum(map(mul, gains[:depth], discounts[1:]))
+        n_labelled = len(gains)
+        return (
+            1.0,
+            found / depth,
+            found / n_returned,
+            found / n_labelled,
+            1.0 / hits[0][0],
+            precisions / n_labelled,
+            gained / ideal,
+            precisions / found,
+            1.0 if found == n_labelled else 0.0,
+        )
 
 
 def answer_in_context(
@@ -179,93 +299,20 @@ def column_name(score: str, k: int, unit: str = "chunk") -> str:
     return name if unit == "chunk" else f"{unit}_{name}"
 
 
-@lru_cache(maxsize=64)
-def _depths(k: tuple[int, ...]) -> tuple[int, ...]:
-    for depth in k:
-        if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
-            raise MethodError(f"k = {depth!r}: a depth must be a positive integer")
-    if not k:
-        raise MethodError("k is empty: give at least one depth, for example [5]")
-    return tuple(sorted(set(k)))
-
-
-@lru_cache(maxsize=64)
-def _names(depths: tuple[int, ...], unit: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(
-        tuple(column_name(score, depth, unit) for score in RETRIEVAL_SCORES)
-        for depth in depths
-    )
-
-
-def _gain_function(gain: str) -> Callable[[float], float]:
-    if gain == "exponential":
-        return _exponential
-    if gain == "linear":
-        return float
-    raise MethodError(f"gain = {gain!r}: expected one of {', '.join(GAINS)}")
-
-
 def _exponential(grade: float) -> float:
     return float(2.0**grade - 1.0)
 
 
-def _positive_grades(
-    evidence: Mapping[Unit, float] | Collection[Unit],
-) -> dict[Unit, float]:
-    if isinstance(evidence, Mapping):
-        return {unit: grade for unit, grade in evidence.items() if grade > 0}
-    return dict.fromkeys(evidence, 1.0)
-
-
 def _hits(
-    units: Sequence[Unit], grades: dict[Unit, float], depth: int
+    units: Sequence[Unit], grades: Mapping[Unit, float], *, distinct: bool
 ) -> list[tuple[int, float]]:
     """List (rank, grade) of each labelled unit at its first position."""
+    if distinct:
+        return [(i, grades[u]) for i, u in enumerate(units, 1) if u in grades]
     found: set[Unit] = set()
     hits = []
-    for rank, unit in enumerate(units[:depth], 1):
+    for rank, unit in enumerate(units, 1):
         if unit in grades and unit not in found:
             found.add(unit)
             hits.append((rank, grades[unit]))
     return hits
-
-
-def _at_depth(
-    depth: int,
-    hits: list[tuple[int, float]],
-    gain_of: Callable[[float], float],
-    ideal: list[float],
-    n_labelled: int,
-    n_distinct: int,
-) -> tuple[float, ...]:
-    """Score the first `depth` positions, in the order of `RETRIEVAL_SCORES`."""
-    discount = _discounts(max(depth, 1))
-    found = 0
-    precisions = 0.0
-    gained = 0.0
-    for rank, grade in hits:
-        if rank > depth:
-            break
-        found += 1
-        precisions += found / rank
-        gained += gain_of(grade) * discount[rank]
-    if not found:
-        return (0.0,) * len(RETRIEVAL_SCORES)
-    best = sum(map(float.__mul__, ideal[:depth], discount[1:]))
-    return (
-        1.0,
-        found / depth,
-        found / n_distinct,
-        found / n_labelled,
-        1.0 / hits[0][0],
-        precisions / n_labelled,
-        gained / best,
-        precisions / found,
-        1.0 if found == n_labelled else 0.0,
-    )
-
-
-@lru_cache(maxsize=64)
-def _discounts(depth: int) -> tuple[float, ...]:
-    """1 / log2(rank + 1) at index `rank`; index 0 is not used."""
-    return (0.0, *(1.0 / math.log2(rank + 1) for rank in range(1, depth + 1)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onechange.errors import InputError
@@ -113,13 +113,13 @@ def _plain(unit: Unit) -> str | list[Any]:
     return list(unit) if isinstance(unit, tuple) else unit
 
 
-def _passages(passages: Passages | None) -> list[Any] | None:
+def _passages(passages: Passages | None) -> Sequence[Any] | None:
     """Ids and pages of a list, without its texts."""
     if passages is None:
         return None
     ids, pages, documents = passages.ids, passages.pages, passages.documents
     if ids is not None and pages is None and documents is None:
-        return list(ids)
+        return ids
     if ids is None:
         named: tuple[Unit, ...] = pages or documents or ()
         return [_plain(unit) for unit in named]

@@ -9,7 +9,7 @@ from onechange.score.trace import Page, Passages, Trace, Unit
 
 __all__ = ["EvidenceUnits", "label_unit", "project_evidence", "ranked_units"]
 
-EvidenceUnits = dict[Unit, float]
+EvidenceUnits = Mapping[Unit, float]
 
 
 def label_unit(traces: Iterable[Trace]) -> str:
@@ -64,10 +64,12 @@ def project_evidence(
 
     Returns
     -------
-    dict of unit to float, or None
+    mapping of unit to float, or None
         None when a label cannot be expressed in this unit.
     """
-    projected: EvidenceUnits = {}
+    if unit == "chunk" and tuple not in set(map(type, evidence)):
+        return evidence
+    projected: dict[Unit, float] = {}
     for label, grade in evidence.items():
         known: Unit | None = label
         if unit == "chunk":
