@@ -8,7 +8,7 @@ from onechange.compare import Comparison
 from onechange.decide.sentences import Wording
 from onechange.delta import Delta
 from onechange.display import format_count, format_number, format_percent
-from onechange.plan import BUILT_IN_RATES, Plan, parse_slice
+from onechange.plan import BUILT_IN_RATES, Plan, parse_slice, relative_margin
 from onechange.stats.estimate import Note
 from onechange.status import Status
 
@@ -68,9 +68,12 @@ class Scope:
             and row.variant_name == self.variant_name
         )
 
-    def words(self, metric: str, direction: str, *, relative: bool = False) -> Wording:
+    def words(
+        self, metric: str, direction: str, margin: float | str | None = None
+    ) -> Wording:
         """Return how the numbers of a metric are written."""
-        return Wording(direction, self.decimals.get(metric, 3), relative)
+        share = relative_margin(margin) if isinstance(margin, str) else None
+        return Wording(direction, self.decimals.get(metric, 3), share)
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,7 +165,7 @@ def _margin_findings(
     if few is not None or interval is None:
         yield few or no_interval(delta, relative=relative)
         return
-    words = scope.words(rule.metric, delta.direction, relative=relative)
+    words = scope.words(rule.metric, delta.direction, rule.margin)
     status = _margin_status(rule, interval, delta.direction)
     clause = equivalence_clause if rule.role == "equivalence" else margin_clause
     bounds = None if relative or delta.bounds is None else delta.bounds.interval
@@ -201,7 +201,7 @@ def _estimate_finding(
         if status is Status.INCONCLUSIVE:
             reason = "the baseline is 0 or less, so there is no share of it"
             return Finding(status, reason), status
-        words = scope.words(delta.metric, direction, relative=True)
+        words = scope.words(delta.metric, direction, margin)
         shown = change / before if before else 0.0
         clause = estimate_margin_clause(status, shown, margin, words)
         return Finding(status, clause), Status.INCONCLUSIVE

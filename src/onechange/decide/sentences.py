@@ -30,13 +30,14 @@ class Wording:
         ``higher`` or ``lower`` is better.
     decimals : int
         Decimals of the metric's figures, the same everywhere.
-    relative : bool
-        Changes are shares of the baseline, written as percentages.
+    share : float, optional
+        Margin as a share of the baseline; changes are then shares, too, written as
+        percentages that show on which side of it they are.
     """
 
     direction: str
     decimals: int = 3
-    relative: bool = False
+    share: float | None = None
 
     @property
     def worse(self) -> str:
@@ -50,9 +51,12 @@ class Wording:
 
     def size(self, value: float) -> str:
         """Write the size of a change."""
-        if self.relative and math.isfinite(value):
-            return format_percent(value, 1)
-        return format_number(value, self.decimals)
+        if self.share is None or not math.isfinite(value):
+            return format_number(value, self.decimals)
+        decimals = 1
+        while decimals < 6 and _looks_equal(100 * value, 100 * self.share, decimals):
+            decimals += 1
+        return format_percent(value, decimals)
 
     def change(self, worsening: float) -> str:
         """Write a change with its direction, given how much worse it is."""
@@ -184,6 +188,10 @@ def about(count: int) -> str:
         unit = 10 ** (len(str(count)) - 2)
         count = -(-count // unit) * unit
     return format_count(count)
+
+
+def _looks_equal(value: float, threshold: float, decimals: int) -> bool:
+    return abs(value - threshold) > 1e-9 and round(value, decimals) == threshold
 
 
 def _margin(margin: float | str) -> str:
