@@ -111,7 +111,8 @@ class Context:
         """Write an interval of a metric with the metric's decimals."""
         if interval is None:
             return MISSING
-        return format_interval(interval, self.decimals.get(metric, 3), signed=signed)
+        text = format_interval(interval, self.decimals.get(metric, 3), signed=signed)
+        return f"{text} (degenerate)" if interval.degenerate else text
 
     def marks(self, notes: Iterable[Note], place: str) -> str:
         """Register notes and return their raised numbers, to put behind a cell."""

@@ -152,35 +152,27 @@ def _rows_table(audit: Audit) -> Table:
 
 
 def _metrics_table(audit: Audit) -> Table:
-    heads = (
-        "scored in both",
-        "unscored in baseline",
-        "in variant",
-        "in both",
-        "failed in baseline",
-        "in variant",
-        "in both",
+    arms = "baseline / variant / both"
+    columns = (
+        Column("paired questions"),
+        Column("scored in both", "r"),
+        Column(f"unscored in {arms}", "r"),
+        Column(f"failed in {arms}", "r"),
     )
     rows = tuple(
         (
             name,
-            *(
-                format_count(count)
-                for count in (
-                    m.pairs,
-                    m.unscored_baseline,
-                    m.unscored_variant,
-                    m.unscored_both,
-                    m.failed_baseline,
-                    m.failed_variant,
-                    m.failed_both,
-                )
-            ),
+            format_count(m.pairs),
+            _three(m.unscored_baseline, m.unscored_variant, m.unscored_both),
+            _three(m.failed_baseline, m.failed_variant, m.failed_both),
         )
         for name, m in audit.metrics.items()
     )
-    columns = (Column("paired questions"), *(Column(head, "r") for head in heads))
     return Table(columns, rows)
+
+
+def _three(*counts: int) -> str:
+    return " / ".join(format_count(count) for count in counts)
 
 
 def _listed(ids: tuple[str, ...]) -> str:

@@ -15,7 +15,13 @@ from onechange.display import (
     text_width,
 )
 from onechange.report.breakdowns import forest_plot
-from onechange.report.context import SYMBOLS, Context, make_context
+from onechange.report.context import (
+    SYMBOLS,
+    Context,
+    NoteList,
+    delta_notes,
+    make_context,
+)
 from onechange.report.deltas import metrics_table
 from onechange.report.document import Table
 from onechange.report.ledger import change_text, ledger_text
@@ -86,10 +92,10 @@ def _decision_blocks(context: Context, width: int, color: bool) -> list[list[str
     signature = [escape_terminal(context.comparison.signature)]
     fixed = [head, table, reasons, facts, signature]
     used = sum(_height(block, width) + 1 for block in fixed if block)
-    notes = _notes(_all_notes(context), width, at_most=3)
+    notes = _notes(_gathered_notes(context), width, at_most=3)
     slices = _forests(context, width, room=LINES - used - len(notes) - 1)
     room = LINES - used - sum(len(block) + 1 for block in slices)
-    notes = _notes(_all_notes(context), width, at_most=max(room - 1, 3))
+    notes = _notes(_gathered_notes(context), width, at_most=max(room - 1, 3))
     return [head, table, reasons, *slices, facts, notes, signature]
 
 
@@ -128,7 +134,7 @@ def _comparison_blocks(context: Context, width: int) -> list[list[str]]:
     head = [escape_terminal(headline(context))]
     table = _table_lines(metrics_table(context, marks=False), width)
     slices = _forests(context, width, room=None)
-    notes = _notes(_all_notes(context), width, at_most=None)
+    notes = _notes(_gathered_notes(context), width, at_most=None)
     signature = [escape_terminal(context.comparison.signature)]
     return [head, table, *slices, _facts(context, width), notes, signature]
 
@@ -171,32 +177,39 @@ def _forests(context: Context, width: int, *, room: int | None) -> list[list[str
     return blocks
 
 
-def _all_notes(context: Context) -> list[Note]:
+def _gathered_notes(context: Context) -> list[tuple[Note, str]]:
+    """Notes with the metrics they were met at; those about the reading come last."""
     comparison, decision = context.comparison, context.decision
-    found: list[Note] = []
+    met = NoteList()
     if decision is not None:
-        found += decision.notes
+        met.add(decision.notes)
         for status in decision.statuses:
-            found += status.notes
-            found += status.delta.notes if status.delta else ()
+            met.add(status.notes, status.metric)
+            if status.delta is not None:
+                met.add(delta_notes(status.delta), status.metric)
     else:
-        for delta in (*comparison.deltas, *comparison.rates):
-            found += delta.notes
+        for delta in comparison.deltas:
+            met.add(delta_notes(delta), delta.metric)
     for audit in comparison.audits:
-        found += audit.notes
-    found += comparison.notes
+        met.add(audit.notes)
+    met.add(comparison.notes)
     for breakdown in comparison.slices:
-        found += breakdown.notes
-    return sorted(dict.fromkeys(found), key=lambda note: note.code in ROUTINE)
+        met.add(breakdown.notes, breakdown.spec.name)
+    found = [(note, ", ".join(places)) for note, places in met.places.items()]
+    return sorted(found, key=lambda pair: pair[0].code in ROUTINE)
 
 
-def _notes(notes: Sequence[Note], width: int, *, at_most: int | None) -> list[str]:
+def _notes(
+    notes: Sequence[tuple[Note, str]], width: int, *, at_most: int | None
+) -> list[str]:
     """Write notes, one code after the other; what does not fit is counted."""
     if not notes:
         return []
     lines = ["Notes"]
-    for i, note in enumerate(notes):
-        wrapped = _wrapped(f"{note.code}: {note.text}", width, first="· ", rest="  ")
+    for i, (note, place) in enumerate(notes):
+        where = f" ({place})" if place and place not in note.text else ""
+        text = f"{note.code}{where}: {note.text}"
+        wrapped = _wrapped(text, width, first="· ", rest="  ")
         last = i == len(notes) - 1
         if at_most is not None and len(lines) + len(wrapped) + (not last) > at_most + 1:
             more = format_count(len(notes) - i)
