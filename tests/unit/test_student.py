@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from onechange.errors import MethodError
 from onechange.stats.student import (
     StudentLaw,
     guard,
@@ -19,7 +18,6 @@ from onechange.stats.student import (
     normal_quantile,
     t_law,
     t_quantile,
-    tail_probability,
 )
 
 D = np.array([0.25, 0.0, -0.5, 0.75, 0.0, 0.25, 1.0])
@@ -128,14 +126,3 @@ def test_mean_of_equal_values_is_that_value() -> None:
 def test_quantiles_match_scipy() -> None:
     assert normal_quantile(0.025) == pytest.approx(scipy.stats.norm.isf(0.025))
     assert t_quantile(0.005, 3.7) == pytest.approx(scipy.stats.t.isf(0.005, 3.7))
-
-
-@pytest.mark.parametrize("level", [0.0, 1.0, 95.0, -0.5, math.nan])
-def test_a_level_outside_0_and_1_is_refused(level: float) -> None:
-    with pytest.raises(MethodError, match="confidence_level is"):
-        tail_probability(level)
-
-
-def test_tail_of_a_level_is_free_of_binary_noise() -> None:
-    assert tail_probability(0.95) == 0.025
-    assert tail_probability(1 - 2**-53) == 2**-54

@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from onechange.errors import MethodError
 from onechange.stats.estimate import Interval, TestResult
 from onechange.stats.interval import wilson_limits
-from onechange.stats.student import normal_quantile, tail_probability
+from onechange.stats.signflip import tail_probability
+from onechange.stats.student import (
+    normal_quantile,
+)
 
 __all__ = [
     "BINARY_LIMITS",

@@ -12,33 +12,16 @@ from onechange.stats.estimate import Note
 from onechange.stats.interval import skewness
 from onechange.stats.methods import clustered
 from onechange.stats.sample import PairedSample
-from onechange.stats.student import tail_probability
+from onechange.stats.signflip import n_min
 
 __all__ = [
     "cluster_notes",
     "enough_units",
-    "fewest_units",
     "sample_notes",
     "unit_notes",
 ]
 
 IntArray = NDArray[np.int64]
-
-
-def fewest_units(confidence_level: float) -> int:
-    """Fewest questions (clusters) for which an exact test can reach the level.
-
-    Notes
-    -----
-    ⌈log2(2/α)⌉: 6 at 95 %, 5 at 90 %, 8 at 99 %.
-
-    Examples
-    --------
-    >>> [fewest_units(level) for level in (0.9, 0.95, 0.99)]
-    [5, 6, 8]
-    """
-    tail = tail_probability(confidence_level)
-    return math.ceil(-math.log2(tail) - 1e-9)
 
 
 def enough_units(notes: tuple[Note, ...]) -> bool:
@@ -82,7 +65,7 @@ def unit_notes(
     n_questions: int, clusters: IntArray | None, confidence_level: float
 ) -> tuple[Note, ...]:
     """Caveats of the number of independent units, questions or clusters."""
-    fewest = fewest_units(confidence_level)
+    fewest = n_min(confidence_level)
     if clusters is not None:
         return cluster_notes(clusters, fewest=fewest)
     if n_questions >= fewest:

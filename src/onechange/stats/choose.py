@@ -14,7 +14,6 @@ from onechange.errors import MethodError
 from onechange.stats.arm import arm_limits
 from onechange.stats.caveats import (
     enough_units,
-    fewest_units,
     sample_notes,
     unit_notes,
 )
@@ -37,8 +36,9 @@ from onechange.stats.relative import (
     relative_by_name,
 )
 from onechange.stats.sample import PairedSample
+from onechange.stats.signflip import n_min, tail_probability
 from onechange.stats.significance import named_test
-from onechange.stats.student import StudentLaw, tail_probability
+from onechange.stats.student import StudentLaw
 
 __all__ = [
     "INTERVAL_NAMES",
@@ -48,7 +48,6 @@ __all__ = [
     "automatic_interval",
     "decision_interval",
     "decision_test",
-    "fewest_units",
     "margin_pvalue",
     "quantile_arm_interval",
     "quantile_delta",
@@ -92,7 +91,7 @@ def automatic_interval(
     """
     if clustered(sample):
         return "newcombe-cluster" if sample.binary else "guarded-cr2-t"
-    if sample.n_pairs < fewest_units(confidence_level):
+    if sample.n_pairs < n_min(confidence_level):
         return None
     return "newcombe" if sample.binary else "sign-flip+guarded-t"
 
@@ -126,7 +125,7 @@ def decision_interval(
     -------
     Choice
         Without interval, and with note ``too-few-questions``, below
-        `fewest_units` questions under ``auto``.
+        `n_min` questions under ``auto``.
 
     Raises
     ------
@@ -183,7 +182,7 @@ def decision_test(
     """
     known_name(name, TEST_NAMES, "a test")
     if name == "auto":
-        few = sample.n_pairs < fewest_units(confidence_level)
+        few = sample.n_pairs < n_min(confidence_level)
         plain_binary = sample.binary and not clustered(sample) and not few
         name = "mcnemar-midp" if plain_binary else "sign-flip"
     return named_test(name, sample)
@@ -257,7 +256,7 @@ def relative_interval(
     Returns
     -------
     Relative
-        Under ``auto`` without interval below `fewest_units` questions.
+        Under ``auto`` without interval below `n_min` questions.
 
     Examples
     --------
@@ -267,10 +266,10 @@ def relative_interval(
     """
     resolved = "guarded-fieller" if name == "auto" else name
     found = relative_by_name(sample, name=resolved, confidence_level=confidence_level)
-    few = not clustered(sample) and sample.n_pairs < fewest_units(confidence_level)
+    few = not clustered(sample) and sample.n_pairs < n_min(confidence_level)
     if name != "auto" or not few or found.interval is None:
         return found
-    fewest = fewest_units(confidence_level)
+    fewest = n_min(confidence_level)
     return Relative(found.delta, reason=f"fewer than {fewest} questions")
 
 
@@ -303,8 +302,9 @@ def relative_margin_pvalue(
     found = relative_interval(sample, name=name, confidence_level=confidence_level)
     if found.interval is None:
         return None
+    used = found.interval.method
     return fieller_margin_pvalue(
-        sample, relative_delta, alternative=alternative, name=found.interval.method
+        sample, relative_delta, alternative=alternative, name=used
     )
 
 

@@ -14,11 +14,11 @@ from onechange.stats.binary import PairedTable, newcombe_limits
 from onechange.stats.cluster import bell_mccaffrey_df, design_effect
 from onechange.stats.estimate import Interval
 from onechange.stats.interval import wilson_limits
+from onechange.stats.signflip import tail_probability
 from onechange.stats.student import (
     mean,
     normal_quantile,
     t_quantile,
-    tail_probability,
 )
 
 __all__ = ["newcombe_cluster_interval", "stretched_limits", "wilson_cluster_limits"]

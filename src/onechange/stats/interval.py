@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onechange.stats.estimate import Interval
+from onechange.stats.signflip import tail_probability
 from onechange.stats.student import (
     StudentLaw,
     guarded_t_law,
@@ -16,7 +17,6 @@ from onechange.stats.student import (
     normal_quantile,
     t_law,
     t_quantile,
-    tail_probability,
 )
 
 __all__ = [

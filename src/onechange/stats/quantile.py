@@ -12,7 +12,7 @@ from onechange.errors import MethodError
 from onechange.stats.caveats import enough_units, unit_notes
 from onechange.stats.estimate import Interval, Note
 from onechange.stats.resample import quantile_error
-from onechange.stats.student import tail_probability
+from onechange.stats.signflip import tail_probability
 from onechange.stats.trial_quantile import (
     TrialValues,
     resampled_quantiles,

@@ -24,7 +24,10 @@ from onechange.stats.ratio import (
     undefined_reason,
 )
 from onechange.stats.sample import PairedSample, paired_sample
-from onechange.stats.student import mean, tail_probability
+from onechange.stats.signflip import tail_probability
+from onechange.stats.student import (
+    mean,
+)
 
 __all__ = [
     "RATIO_NAMES",

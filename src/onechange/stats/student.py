@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from onechange.errors import MethodError
-
 __all__ = [
     "StudentLaw",
     "guard",
@@ -19,7 +17,6 @@ __all__ = [
     "normal_quantile",
     "t_law",
     "t_quantile",
-    "tail_probability",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -83,27 +80,6 @@ class StudentLaw:
         log_x = -math.log1p(statistic * statistic / self.df)
         front = a * log_x + math.log1p(-x) / 2 - math.log(a) - float(betaln(a, 0.5))
         return front + math.log(series)
-
-
-def tail_probability(confidence_level: float) -> float:
-    """Probability beyond either limit of a two-sided interval.
-
-    Raises
-    ------
-    MethodError
-        If the level is not strictly between 0 and 1.
-
-    Examples
-    --------
-    >>> tail_probability(0.9)
-    0.05
-    """
-    if not 0 < confidence_level < 1:
-        raise MethodError(
-            f"confidence_level is {confidence_level}; expected a number strictly "
-            "between 0 and 1, such as 0.95."
-        )
-    return round((1 - confidence_level) / 2, 15) or (1 - confidence_level) / 2
 
 
 def normal_quantile(tail: float) -> float:
