@@ -11,13 +11,13 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "onechange"
 
 # Lowest first. Modules named in one row do not import each other.
 LAYERS: list[set[str]] = [
-    {"errors"},
+    {"errors", "plain_values"},
     {"display", "stats", "cells"},
     {"question_index"},
     {"results"},
     {"formats"},
     {"tables"},
-    {"typed_tables", "roles"},
+    {"json_tables", "typed_tables", "roles"},
     {"assemble", "trial_files"},
     {"read"},
     {"status", "plan"},

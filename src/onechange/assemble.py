@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -30,6 +31,7 @@ from onechange.tables import Table
 
 __all__ = ["assemble", "in_sorted_order"]
 
+_BROKEN = re.compile("[\ud800-\udfff]")
 _NAMED = 3  # repeated ids that are named in an error
 _ROUNDING = 1e-9  # of the width of a declared range
 
@@ -139,10 +141,11 @@ def _ids(table: Table, column: str) -> TextArray:
             "whole number as id. Write ids as text, so that none changes its form."
         )
     joined = "".join(texts)
-    if "\0" in joined:
-        row = next(i for i, text in enumerate(texts) if "\0" in text)
+    if "\0" in joined or _BROKEN.search(joined):
+        row = next(i for i, t in enumerate(texts) if "\0" in t or _BROKEN.search(t))
         raise InputError(
-            f'{table.place(row)}: "{column}" holds a NUL character; remove it.'
+            f'{table.place(row)}: "{column}" holds a character that is no text '
+            f"({texts[row][:40]!a}); remove it."
         )
     return ids
 

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onechange.plain_values import flatten, plain_value
+
 __all__ = [
     "ANSWERED",
     "FAILED",
@@ -52,7 +54,7 @@ STATUS_WORDS: Mapping[str, int] = {
 }
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_INFINITY = re.compile(r"([+-]?)inf(?:inity)?", re.IGNORECASE)
+_INFINITY = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
 _NUMBER_BYTES = b"0123456789+-.eE \t"
 _PLAIN_MISSING = frozenset(
     {"", "NaN", "nan", "NA", "N/A", "n/a", "None", "none", "null", "NULL"}
@@ -109,7 +111,7 @@ def is_missing(value: object, missing: Collection[str] = MISSING_WORDS) -> bool:
     value : object
         Text of a cell, or a JSON or Python value.
     missing : collection of str
-        Words in lower case, see `missing_words`.
+        Words in lower case, see `missing_words`; one that is a number stands for it.
 
     Returns
     -------
@@ -124,7 +126,9 @@ def is_missing(value: object, missing: Collection[str] = MISSING_WORDS) -> bool:
         return True
     if isinstance(value, str):
         return value.strip().casefold() in missing
-    return isinstance(value, float | np.floating) and math.isnan(value)
+    if isinstance(value, float | np.floating) and math.isnan(value):
+        return True
+    return isinstance(value, int | float | np.number) and value in _sentinels(missing)
 
 
 def score_value(
@@ -189,19 +193,11 @@ def score_values(
     >>> scores.tolist(), refused.tolist()
     ([1.0, nan, nan], [False, False, True])
     """
-    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
-        return values.astype(np.float64, copy=False), np.zeros(values.size, dtype=bool)
-    kinds = set(map(type, values))
-    if kinds <= {str}:
-        return _scores_of_texts(values, missing)
-    if kinds <= {int, float, bool, type(None)}:
-        try:
-            scores = np.array(values, dtype=np.float64)
-        except OverflowError:
-            pass
-        else:
-            return scores, np.zeros(len(values), dtype=bool)
-    return _scores_one_by_one(values, missing)
+    scores, refused = _converted(values, missing)
+    sentinels = _sentinels(missing)
+    if sentinels:
+        scores = np.where(np.isin(scores, sentinels), np.nan, scores)
+    return scores, refused
 
 
 def status_code(word: object, statuses: Mapping[str, str] | None = None) -> int | None:
@@ -291,80 +287,34 @@ def label_text(value: object) -> str | None:
     return str(value)
 
 
-def plain_value(value: object) -> Any:
-    """Plain Python value of a setting: NumPy scalars and NaN taken off.
-
-    Parameters
-    ----------
-    value : object
-        JSON, TOML, NumPy or Python value.
-
-    Returns
-    -------
-    None, bool, int, float, str, list or dict
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> plain_value(np.float64("nan")), plain_value({"k": (np.int64(3),)})
-    (None, {'k': [3]})
-    """
-    if isinstance(value, Mapping):
-        return {str(key): plain_value(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, list | tuple):
-        return [plain_value(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and math.isnan(value):
-        return None
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    return str(value)
-
-
-def flatten(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested settings as one level with dotted keys, sorted by key.
-
-    Parameters
-    ----------
-    values : mapping
-        Settings; inner mappings are opened, lists are kept whole.
-    prefix : str
-        What stands before every key.
-
-    Returns
-    -------
-    dict of str to plain Python value
-
-    Examples
-    --------
-    >>> flatten({"retriever": {"top_k": 3}, "model": "m"})
-    {'model': 'm', 'retriever.top_k': 3}
-    """
-    flat: dict[str, Any] = {}
-    pending: list[tuple[str, Any]] = [(prefix, values)]
-    while pending:
-        path, value = pending.pop()
-        if isinstance(value, Mapping) and value:
-            stem = f"{path}." if path else ""
-            pending.extend((f"{stem}{key}", inner) for key, inner in value.items())
-        elif path:
-            flat[path] = plain_value(value)
-    return dict(sorted(flat.items()))
+def _converted(
+    values: Sequence[object] | NDArray[Any], missing: Collection[str]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
+        return values.astype(np.float64, copy=False), np.zeros(values.size, dtype=bool)
+    kinds = set(map(type, values))
+    if kinds <= {str}:
+        return _scores_of_texts(values, missing)
+    if kinds <= {int, float, bool, type(None)}:
+        try:
+            scores = np.array(values, dtype=np.float64)
+        except OverflowError:
+            pass
+        else:
+            return scores, np.zeros(len(values), dtype=bool)
+    return _split_refused([score_value(value, missing) for value in values])
 
 
 def _score_of_text(text: str) -> float | None:
-    if _NUMBER.fullmatch(text):
+    if _NUMBER.fullmatch(text) or _INFINITY.fullmatch(text):
         return float(text)
     lowered = text.casefold()
-    if lowered in {"true", "false"}:
-        return float(lowered == "true")
-    infinity = _INFINITY.fullmatch(text)
-    if infinity:
-        return -math.inf if infinity.group(1) == "-" else math.inf
-    return None
+    return float(lowered == "true") if lowered in {"true", "false"} else None
+
+
+def _sentinels(missing: Collection[str]) -> list[float]:
+    """Numbers that were declared to mean "unscored", such as -1."""
+    return [float(word) for word in missing if is_number(word)]
 
 
 def _scores_of_texts(
@@ -381,8 +331,7 @@ def _scores_of_texts(
         scores[~empty] = numbers
         return scores, np.zeros(n_rows, dtype=bool)
     known = {text: score_value(text, missing) for text in dict.fromkeys(values)}
-    found = [known[text] for text in values]
-    return _split_refused(found)
+    return _split_refused([known[text] for text in values])
 
 
 def _plain_numbers(
@@ -398,15 +347,8 @@ def _plain_numbers(
         return None
 
 
-def _scores_one_by_one(
-    values: Sequence[object] | NDArray[Any], missing: Collection[str]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    return _split_refused([score_value(value, missing) for value in values])
-
-
 def _split_refused(
-    found: Sequence[float | None],
+    found: list[float | None],
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    refused = np.fromiter((score is None for score in found), bool, len(found))
-    scores = np.array(found, dtype=np.float64)  # None becomes NaN
-    return scores, refused
+    refused = np.array([score is None for score in found], dtype=bool)
+    return np.array(found, dtype=np.float64), refused  # None becomes NaN

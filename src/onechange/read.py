@@ -21,9 +21,10 @@ from onechange.formats.source import (
     parse_json,
     refuse_pointer,
 )
+from onechange.json_tables import json_table, lines_table
 from onechange.results import Columns, Results, SourceFile
 from onechange.roles import setting_value
-from onechange.tables import Table, csv_table, json_table, lines_table
+from onechange.tables import Table, csv_table
 from onechange.trial_files import join_trials
 
 if TYPE_CHECKING:

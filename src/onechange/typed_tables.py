@@ -198,9 +198,9 @@ def parquet_table(data: bytes, *, name: str) -> Table:
                 f"{name}: states {size:,} bytes of content, at most {_MAX_BYTES:,} are "
                 "read; split the file."
             )
-        table = pq.read_table(
-            pa.BufferReader(data), read_dictionary=_coded_columns(metadata, groups)
-        )
+        coded = _coded_columns(metadata, groups)
+        # Not `read_table`: it imports the whole of pyarrow.dataset and pandas.
+        table = pq.ParquetFile(pa.BufferReader(data), read_dictionary=coded).read()
         while any(pa.types.is_struct(field.type) for field in table.schema):
             table = table.flatten()
         arrays = [_one_array(column) for column in table.columns]

@@ -220,9 +220,10 @@ def decode(data: bytes, *, name: str, fallback: str | None = None) -> str:
     except UnicodeDecodeError as error:
         if fallback is None:
             line = data.count(b"\n", 0, error.start) + 1
+            expected = encoding.removesuffix("-sig").upper()
             raise InputError(
-                f"{name}:{line}: byte {error.start:,} is not {encoding[:6].upper()} "
-                "text; save the file as UTF-8."
+                f"{name}:{line}: byte {error.start:,} is not {expected} text; "
+                "save the file as UTF-8."
             ) from error
         text = data.decode(fallback)
     if "\0" in text:
