@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from onechange.simulate.aa import AASplit, aa_split
 from onechange.simulate.arms import Simulation, simulate
 from onechange.simulate.questions import QUESTION_TYPES, QuestionType
 from onechange.simulate.traces import traces
 
-__all__ = ["QUESTION_TYPES", "QuestionType", "Simulation", "simulate", "traces"]
+__all__ = [
+    "QUESTION_TYPES",
+    "AASplit",
+    "QuestionType",
+    "Simulation",
+    "aa_split",
+    "simulate",
+    "traces",
+]
