@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,6 +31,7 @@ from onechange.stats.ratio import (
 from onechange.stats.relative import fieller_margin_pvalue, relative_by_name
 from onechange.stats.sample import paired_sample
 
+CASE_05 = Path(__file__).parents[1] / "cases" / "05-zero-baseline-relative-change"
 RNG = np.random.default_rng(8)
 B = RNG.lognormal(0.3, 0.4, 40)
 V = B * RNG.lognormal(0.1, 0.3, 40)
@@ -87,6 +91,21 @@ def test_a_zero_baseline_has_no_relative_delta() -> None:
     assert (got.delta, got.interval) == (None, None)
     assert got.reason == "the baseline mean is 0"
     assert relative_margin_pvalue(sample, -0.1, alternative="greater") is None
+
+
+def test_relative_deltas_of_case_05() -> None:
+    arms = []
+    for arm in ("baseline", "variant"):
+        with (CASE_05 / f"{arm}.csv").open(encoding="utf-8") as file:
+            arms.append(
+                sorted(csv.DictReader(file), key=lambda row: row["question_id"])
+            )
+    expected = json.loads((CASE_05 / "expected.json").read_text(encoding="utf-8"))
+    for metric, values in expected.items():
+        b, v = (np.array([float(row[metric]) for row in arm]) for arm in arms)
+        got = relative_interval(paired_sample(b, v), name="guarded-fieller")
+        assert got.delta == values["relative"]
+        assert (got.reason is None) == (values["relative"] is not None)
 
 
 def test_a_negative_baseline_has_no_relative_delta() -> None:
