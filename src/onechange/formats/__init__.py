@@ -202,10 +202,7 @@ def read_systems(
             f"{place.name}: not recognised as one of {', '.join(FORMATS)}; name the "
             "format with --input-format, or map the columns (--id, --metric)."
         )
-    module = _reader(chosen)
-    found: dict[str, Results] = module.read(
-        place, columns=columns or Columns(), gold=None if gold is None else Path(gold)
-    )
+    found = _read(_reader(chosen), place, columns or Columns(), gold)
     for system in systems:
         if system not in found:
             near = difflib.get_close_matches(system, found, n=1)
@@ -249,6 +246,22 @@ def list_contents(
     chosen = name or sniff(path) or _table_format(Path(path), ())
     systems = read_systems(path, name=chosen, columns=columns, gold=gold)
     return describe(systems, format_name=chosen)
+
+
+def _read(
+    module: ModuleType, path: Path, columns: Columns, gold: Path | str | None
+) -> dict[str, Results]:
+    try:
+        found: dict[str, Results] = module.read(
+            path, columns=columns, gold=None if gold is None else Path(gold)
+        )
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        # A value of another kind than the format has at that place.
+        raise InputError(
+            f"{path.name}: not laid out as {module.NAME} files are ({error}); expected "
+            f"{module.LOOKS_FOR}."
+        ) from error
+    return found
 
 
 def _table_format(path: Path, systems: Sequence[str]) -> str | None:

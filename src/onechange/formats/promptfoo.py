@@ -103,7 +103,7 @@ def read(
     unscored.
     """
     document = load(path)
-    if not document.text.lstrip().startswith("{"):
+    if not document.text.lstrip().startswith(("{", "[")):
         return promptfoo_table.read(document, columns)
     entries, prompts, settings, configs = _entries(document)
     if not entries:
@@ -140,7 +140,7 @@ def _entries(
         lines = parse_lines(document.text, name=document.name)
         return _checked(((f"line {n}", v) for n, v in lines), document), [], {}, []
     whole = parse_json(document.text, name=document.name)
-    inner = whole.get("results")
+    inner = whole.get("results") if isinstance(whole, dict) else None
     if not isinstance(inner, dict) or not isinstance(inner.get("results"), list):
         raise InputError(f"{document.name}: no results.results list (promptfoo 3).")
     places = ((f"results[{n}]", value) for n, value in enumerate(inner["results"]))

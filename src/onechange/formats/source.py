@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,9 +33,10 @@ _MAX_RATIO = 200
 _CHUNK = 1 << 20
 _GZIP = b"\x1f\x8b"
 _POINTERS = {
-    b"version https://git-lfs.github.com/spec/": "Git LFS; run `git lfs pull`",
-    b"/annex/objects/": "git-annex; run `git annex get`",
-    b"../.git/annex/objects/": "git-annex; run `git annex get`",
+    re.compile(rb"version https://git-lfs\.github\.com/spec/"): (
+        "Git LFS; run `git lfs pull`"
+    ),
+    re.compile(rb"(\.\./)*(\.git)?/?annex/objects/"): "git-annex; run `git annex get`",
 }
 
 
@@ -124,7 +126,7 @@ def refuse_pointer(head: bytes, *, name: str) -> None:
         When the bytes are a storage pointer.
     """
     for mark, system in _POINTERS.items():
-        if head.lstrip().startswith(mark):
+        if mark.match(head.lstrip()):
             raise InputError(
                 f"{name}: this is a storage pointer and not the data ({system})."
             )
