@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from onechange.align import ArmTable, Pairs
 from onechange.delta import Bounds, Methods, MetricValues, metric_sample
+from onechange.pairs import ArmTable, Pairs
 from onechange.plan import Metric
 from onechange.results import FAILED
 from onechange.stats.estimate import Interval

@@ -10,9 +10,9 @@ from difflib import get_close_matches
 import numpy as np
 from numpy.typing import NDArray
 
-from onechange.align import Pairs, question_means
 from onechange.delta import Delta, Methods, metric_delta
 from onechange.errors import PlanError
+from onechange.pairs import Pairs, question_means
 from onechange.plan import Metric, SliceSpec
 from onechange.stats.estimate import Note
 from onechange.values import VariantValues

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onechange.align import Pairs
+from onechange.pairs import Pairs
 from onechange.stats.estimate import Note
 
 __all__ = ["ArmTrials", "MetricTrials", "metric_trials"]

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onechange.align import Pairs, question_means, rate
 from onechange.delta import MetricValues
 from onechange.errors import PlanError
 from onechange.missing import filled_means
+from onechange.pairs import Pairs, question_means, rate
 from onechange.plan import Metric, Plan
 
 __all__ = ["RATES", "VariantValues", "variant_values"]

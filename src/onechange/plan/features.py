@@ -13,7 +13,6 @@ __all__ = ["NOT_BUILT", "features"]
 # Known keys whose machinery does not exist yet -> the sentence that says so.
 # Whoever builds one deletes its line; nothing else needs to change.
 NOT_BUILT: dict[str, str] = {
-    "data.cluster": "clusters are not built yet; leave the key out.",
     "data.weights": "reweighting is not built yet; leave the key out.",
     "data.trials_paired": "paired trials are not built yet; leave the key out.",
     "metric.threshold": "the loss rate is not built yet; leave the key out.",
