@@ -99,6 +99,13 @@ def retrieval_scores(
     >>> retrieval_scores(["C2", "C11", "C7", "C19", "C4"], {"C4", "C11"})["rr_at_5"]
     0.5
     """
+    for depth in k:
+        if type(depth) is not int or depth < 1:
+            raise MethodError(f"k = {depth!r}: a depth must be a positive integer")
+    if not k:
+        raise MethodError("k is empty: give at least one depth, for example [5]")
+    if gain not in GAINS:
+        raise MethodError(f"gain = {gain!r}: expected one of {', '.join(GAINS)}")
     plan = DepthPlan.make(tuple(k), unit, gain)
     units = retrieved if keep_positions else tuple(dict.fromkeys(retrieved))
     if isinstance(evidence, Mapping):
@@ -134,20 +141,7 @@ class DepthPlan:
     @staticmethod
     @lru_cache(maxsize=64)
     def make(k: tuple[int, ...], unit: str, gain: str) -> DepthPlan:
-        """Check depths and gain, and prepare what every question needs.
-
-        Raises
-        ------
-        MethodError
-            If a depth is not a positive integer or `gain` is unknown.
-        """
-        for depth in k:
-            if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
-                raise MethodError(f"k = {depth!r}: a depth must be a positive integer")
-        if not k:
-            raise MethodError("k is empty: give at least one depth, for example [5]")
-        if gain not in GAINS:
-            raise MethodError(f"gain = {gain!r}: expected one of {', '.join(GAINS)}")
+        """Prepare what every question needs, once for checked depths and gain."""
         depths = tuple(sorted(set(k)))
         return DepthPlan(
             depths=depths,

@@ -1,0 +1,85 @@
+"""The walk through the pipeline: the first step that fell short names the category."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from onechange.score.failures import CATEGORIES, FailureFacts, failure_category
+
+PERFECT = FailureFacts(
+    answerable=True,
+    abstained=False,
+    in_corpus=True,
+    in_one_chunk=True,
+    among_candidates=True,
+    in_context=True,
+    irrelevant_share=0.5,
+    correct=True,
+    faithful=True,
+    citations_support=True,
+)
+LOST = replace(PERFECT, in_context=False)
+
+
+@pytest.mark.parametrize(
+    ("facts", "category"),
+    [
+        (PERFECT, "SUCCESS"),
+        (replace(LOST, among_candidates=False, in_corpus=False), "CORPUS_MISSING"),
+        (replace(LOST, among_candidates=False, in_one_chunk=False), "BAD_CHUNKING"),
+        (replace(LOST, among_candidates=False), "RETRIEVAL_MISS"),
+        (LOST, "RERANKING_MISS"),
+        (replace(PERFECT, correct=False, irrelevant_share=0.9), "CONTEXT_NOISE"),
+        (replace(PERFECT, correct=False, irrelevant_share=0.8), "GENERATION_ERROR"),
+        (replace(PERFECT, abstained=True, correct=None), "GENERATION_ERROR"),
+        (replace(PERFECT, faithful=False), "UNFAITHFUL_CLAIM"),
+        (replace(PERFECT, citations_support=False), "BAD_CITATION"),
+        (FailureFacts(answerable=False, abstained=False), "FAILED_TO_ABSTAIN"),
+        (FailureFacts(answerable=False, abstained=True), "SUCCESS"),
+    ],
+)
+def test_the_first_step_that_fell_short_counts(
+    facts: FailureFacts, category: str
+) -> None:
+    assert failure_category(facts) == (category, None)
+    assert category in CATEGORIES
+
+
+@pytest.mark.parametrize(
+    ("facts", "missing"),
+    [
+        (FailureFacts(answerable=False), "status"),
+        (replace(PERFECT, labelled=False), "evidence"),
+        (
+            replace(LOST, among_candidates=False, in_corpus=None),
+            "evidence_in_corpus",
+        ),
+        (
+            replace(LOST, among_candidates=False, in_one_chunk=None),
+            "evidence_in_one_chunk",
+        ),
+        (replace(LOST, among_candidates=None), "candidates"),
+        (replace(PERFECT, in_context=None), "selected"),
+        (replace(PERFECT, abstained=None), "status"),
+        (replace(PERFECT, correct=None), "correct"),
+        (replace(PERFECT, correct=False, irrelevant_share=None), "selected"),
+        (replace(PERFECT, faithful=None), "claims"),
+        (replace(PERFECT, citations_support=None), "claims.supporting"),
+    ],
+)
+def test_what_is_not_recorded_leaves_the_category_open(
+    facts: FailureFacts, missing: str
+) -> None:
+    assert failure_category(facts) == ("UNDETERMINED", missing)
+
+
+def test_evidence_in_the_context_settles_the_steps_before() -> None:
+    facts = replace(PERFECT, in_corpus=None, in_one_chunk=None, among_candidates=None)
+    assert failure_category(facts) == ("SUCCESS", None)
+
+
+def test_the_noise_threshold_is_the_callers() -> None:
+    facts = replace(PERFECT, correct=False, irrelevant_share=0.6)
+    assert failure_category(facts, noise_threshold=0.5)[0] == "CONTEXT_NOISE"

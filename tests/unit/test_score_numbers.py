@@ -1,0 +1,84 @@
+"""Numbers in answers: scale, unit, percent, sign, rounding."""
+
+from __future__ import annotations
+
+import pytest
+
+from onechange.errors import MethodError
+from onechange.score.numbers import numeric_match, quantities
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "expected"),
+    [
+        ("12,000,000 USD", "$12 million", 1),
+        ("$12 million", "12,000,000 USD", 1),
+        ("US$ 0.012bn", "$12 million", 1),
+        ("12 million", "$12 million", 1),
+        ("12 million EUR", "$12 million", 0),
+        ("$12", "$12 million", 0),
+        ("15", "15%", 0),
+        ("15%", "15", 0),
+        ("15 percent", "15%", 1),
+        ("15 percentage points", "15%", 0),
+        ("50 bps", "50%", 0),
+        ("(3.5)", "-3.5", 1),
+        ("a loss of $(3.5) million", "-$3,500,000", 1),
+        ("3.5", "(3.5)", 0),
+        ("in (2018)", "2018", 1),
+        ("12.345", "12.3", 1),
+        ("12.36", "12.3", 0),
+        ("12.35", "12.3", 1),
+        ("12.3", "12.345", 0),
+        ("1577", "$1577.00", 1),
+        ("$12,345,678", "$12 million", 1),
+        ("$12,345,678", "12,000,000 USD", 0),
+        ("30 ECTS credits", "30 ECTS", 1),
+        ("3 days", "3 weeks", 0),
+        ("It rose 3% to 1,577 in 2018.", "1577", 1),
+        ("between 10 and 20", "10-20", 1),
+        ("10", "10-20", 0),
+        ("20 and 20", "20, 20", 1),
+        ("20", "20, 20", 0),
+        ("no number here", "5", 0),
+        ("COVID-19", "19", 0),
+        ("Q3", "3", 0),
+        ("1.2e6", "1.2 million", 1),
+        ("5 million dollars", "$5M", 1),
+        ("−5", "-5", 1),
+        ("5", "-5", 0),
+    ],
+)
+def test_numbers_match_as_numbers(answer: str, reference: str, expected: int) -> None:
+    assert numeric_match(answer, [reference]) == float(expected)
+
+
+def test_a_reference_without_a_number_is_unscored() -> None:
+    assert numeric_match("5", ["yes"]) is None
+    assert numeric_match("5", ["yes", "5"]) == 1.0
+
+
+def test_a_tolerance_is_relative_to_the_reference() -> None:
+    assert numeric_match("101", ["100"], relative_tolerance=0.01) == 1.0
+    assert numeric_match("101.1", ["100"], relative_tolerance=0.01) == 0.0
+    assert numeric_match("12.34", ["12.3"], relative_tolerance=0.0) == 0.0
+    with pytest.raises(MethodError, match="relative_tolerance = -1"):
+        numeric_match("1", ["1"], relative_tolerance=-1)
+
+
+def test_each_reference_number_needs_an_answer_number_of_its_own() -> None:
+    # 1.4 fits both references, 1.1 only the second: a greedy choice would fail
+    assert numeric_match("1.4 and 1.44", ["1.4 and 1"]) == 1.0
+
+
+@pytest.mark.parametrize(
+    "text", ["v1.2.3", "20200407_2", "FY2018", "10K-2022", "5th", "", "a-3"]
+)
+def test_digits_inside_words_are_not_numbers(text: str) -> None:
+    assert quantities(text) == []
+
+
+def test_a_long_run_of_digits_is_read_without_rounding() -> None:
+    one, other = "9" * 200 + "1", "9" * 200 + "2"
+    assert numeric_match(one, [one]) == 1.0
+    assert numeric_match(one, [other]) == 0.0

@@ -1,0 +1,239 @@
+"""Reading traces: forms of the fields, names of other files, and the messages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from onechange.errors import InputError, PlanError
+from onechange.score import (
+    ScoreOptions,
+    TraceFields,
+    load_options,
+    parse_trace,
+    read_traces,
+    score,
+)
+
+
+def _write(path: Path, records: list[Any]) -> Path:
+    lines = [r if isinstance(r, str) else json.dumps(r) for r in records]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "fact"),
+    [
+        ("claims", [{"label": "maybe"}], "claims[0].label is 'maybe'; expected supp"),
+        ("claims", [{"label": "supported", "step": 1}, {"label": "supported"}], "step"),
+        ("scores", {"faithfulness": float("nan")}, "scores.faithfulness is nan, not a"),
+        ("scores", {"faithfulness": "high"}, "scores.faithfulness is 'high'; expected"),
+        ("correct", 1.5, "correct is 1.5, outside [0, 1]"),
+        ("correct", "yes", "correct is 'yes'; expected a number"),
+        ("cosines", [0.5, 2.0], "cosines[1] is 2.0, outside [-1, 1]"),
+        ("retrieved", ["a", ["doc", 1]], "retrieved mixes forms"),
+        ("retrieved", [["doc", 0]], "retrieved[0] is ['doc', 0]; expected [document"),
+        ("retrieved", [{"text": "x"}], "retrieved[0] has neither id nor document"),
+        ("retrieved", [{"id": "a"}, {"document": "d"}], "retrieved[1] has no id"),
+        ("evidence", [""], "evidence[0] is ''; expected an id"),
+        ("evidence", {"a": -1}, "evidence.a is -1; expected a grade from 0"),
+        (
+            "evidence",
+            [{"id": "a", "grade": 1}, {"id": "a", "grade": 2}],
+            "second grade",
+        ),
+        ("reference", 12, "reference is 12; expected a text or a list of texts"),
+        ("answerable", "yes", "answerable is 'yes'; expected true or false"),
+        ("reference_claims", [True, None], "reference_claims[1] is None"),
+        ("supporting_facts", [["A", "1"]], "supporting_facts[0]"),
+        ("trial", 1.5, "trial is 1.5; expected a text or an integer"),
+        ("status", "done", "status is 'done'; expected answered"),
+    ],
+)
+def test_a_bad_field_is_named_with_file_line_and_question(
+    tmp_path: Path, field: str, value: object, fact: str
+) -> None:
+    good = {"question_id": "q1", "answer": "x"}
+    path = _write(
+        tmp_path / "traces.jsonl",
+        [good, {"question_id": "q2", "answer": "y", field: value}],
+    )
+    with pytest.raises(InputError) as caught:
+        read_traces(path)
+    message = str(caught.value)
+    assert message.startswith("traces.jsonl:2: question 'q2': ")
+    assert fact in message
+
+
+@pytest.mark.parametrize(
+    ("line", "fact"),
+    [
+        ("{", "traces.jsonl:1: not a JSON object"),
+        ("[1]", "traces.jsonl:1: expected a JSON object, found a list"),
+        ('{"id": 1}', "traces.jsonl:1: no field question_id (found: id)"),
+        ('{"question_id": 1.5}', "question_id is 1.5; expected a text or an integer"),
+        ('{"question_id": " "}', "question_id is ' '"),
+    ],
+)
+def test_a_line_that_is_no_trace_is_refused(
+    tmp_path: Path, line: str, fact: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        read_traces(_write(tmp_path / "traces.jsonl", [line]))
+    assert fact in str(caught.value)
+
+
+def test_a_repeated_question_names_both_lines(tmp_path: Path) -> None:
+    record = {"question_id": "q1", "answer": "x", "trial": 0}
+    path = _write(tmp_path / "t.jsonl", [record, {**record, "trial": 1}, record])
+    with pytest.raises(InputError, match=r"t.jsonl:3: .*trial '0' stands at t.jsonl:1"):
+        read_traces(path)
+
+
+def test_a_byte_order_mark_and_empty_lines_are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"question_id": 7}\r\n\n')
+    assert [trace.question_id for trace in read_traces(path)] == ["7"]
+
+
+def test_other_encodings_and_empty_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b'{"question_id": "\xff"}\n')
+    with pytest.raises(InputError, match="not UTF-8 text"):
+        read_traces(path)
+    path.write_bytes(b"")
+    with pytest.raises(InputError, match="no trace to score"):
+        read_traces(path)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_traces(tmp_path / "absent.jsonl")
+
+
+def test_the_status_follows_only_where_it_is_certain() -> None:
+    assert parse_trace({"question_id": "q", "answer": "x"}).status == "answered"
+    assert parse_trace({"question_id": "q", "error": "timeout"}).status == "failed"
+    assert parse_trace({"question_id": "q", "retrieved": []}).status is None
+    with pytest.raises(InputError, match="answer is empty"):
+        parse_trace({"question_id": "q", "answer": " "})
+    with pytest.raises(InputError, match="answer is empty"):
+        parse_trace({"question_id": "q", "answer": None, "status": "answered"})
+    lenient = parse_trace({"question_id": "q", "answer": ""}, empty_answer="failed")
+    assert lenient.failed
+
+
+def test_a_trace_without_answer_among_answered_ones_is_refused() -> None:
+    with pytest.raises(InputError, match="'q2': neither answer nor status"):
+        score([{"question_id": "q1", "answer": "x"}, {"question_id": "q2"}])
+
+
+def test_field_names_of_another_tool_are_mapped(tmp_path: Path) -> None:
+    toml = tmp_path / "score.toml"
+    toml.write_text(
+        """
+[score]
+k = 3
+unit = "page"
+[trace]
+page_base = 0
+[trace.fields]
+question_id = "financebench_id"
+answer = "output.text"
+evidence = "evidence_pages"
+[trace.items]
+document = "doc_name"
+page = "page_num"
+[trace.statuses]
+parse_error = "failed"
+""",
+        encoding="utf-8",
+    )
+    records = [
+        {
+            "financebench_id": "fb1",
+            "output": {"text": "x"},
+            "evidence_pages": [{"doc_name": "3M", "page_num": 59}],
+            "retrieved": [{"doc_name": "3M", "page_num": 59}],
+        },
+        {"financebench_id": "fb2", "status": "parse_error"},
+    ]
+    options = load_options(toml)
+    rows = score(records, options=options)
+    assert rows.rows[0]["page_hit_at_3"] == 1.0
+    assert rows.rows[0]["evidence"] == [["3M", 60]]
+    assert rows.rows[0]["answer"] == "x"
+    assert rows.rows[1]["status"] == "failed"
+
+
+def test_evidence_may_count_pages_differently() -> None:
+    fields = TraceFields(evidence_page_base=0)
+    trace = parse_trace(
+        {"question_id": "q", "evidence": [["d", 0]], "retrieved": [["d", 1]]},
+        fields=fields,
+    )
+    assert trace.evidence == {("d", 1): 1.0}
+    assert trace.retrieved is not None
+    assert trace.retrieved.pages == (("d", 1),)
+
+
+@pytest.mark.parametrize(
+    ("section", "fact"),
+    [
+        ({"fieds": {}}, r"\[trace\] fieds: unknown key; did you mean fields"),
+        ({"fields": {"anwser": "a"}}, "anwser: unknown key; did you mean answer"),
+        ({"fields": {"answer": 1}}, "answer = 1: expected a field name"),
+        ({"fields": "x"}, "fields: expected a table"),
+        ({"statuses": {"x": "bad"}}, "x = 'bad': expected answered"),
+        ({"page_base": 2}, "page_base = 2: expected 0 or 1"),
+    ],
+)
+def test_a_wrong_mapping_names_its_key(section: dict[str, Any], fact: str) -> None:
+    with pytest.raises(PlanError, match=fact):
+        TraceFields.from_dict(section)
+
+
+@pytest.mark.parametrize(
+    ("section", "fact"),
+    [
+        ({"depth": 5}, "depth: unknown key"),
+        ({"k": [0]}, "expected positive integers"),
+        ({"k": [True]}, "expected positive integers"),
+        ({"k": "5"}, "k: expected a list"),
+        ({"unit": "pages"}, "unit = 'pages': expected auto, chunk"),
+        ({"correct_from": "bleu"}, "correct_from = 'bleu'"),
+        ({"correct_from": "rouge_l"}, "needs rouge_l = true"),
+        ({"noise_threshold": 2}, "noise_threshold: expected a number from 0 to 1"),
+        ({"noise_threshold": "x"}, "noise_threshold: expected a number"),
+        ({"relative_tolerance": -0.1}, "relative_tolerance: expected 0 or more"),
+        ({"rouge_l": 1}, "rouge_l: expected true or false"),
+    ],
+)
+def test_a_wrong_option_names_its_key(section: dict[str, Any], fact: str) -> None:
+    with pytest.raises(PlanError, match=fact):
+        ScoreOptions.from_dict(section)
+
+
+def test_a_file_of_options_that_is_no_toml_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "score.toml"
+    path.write_text("[score\n", encoding="utf-8")
+    with pytest.raises(PlanError, match="not a TOML file"):
+        load_options(path)
+    path.write_text("score = 1\n", encoding="utf-8")
+    with pytest.raises(PlanError, match=r"score must be a section"):
+        load_options(path)
+    with pytest.raises(InputError, match="cannot be read"):
+        load_options(tmp_path / "absent.toml")
+
+
+def test_the_chunk_mapping_is_read_from_beside_the_options(tmp_path: Path) -> None:
+    (tmp_path / "pages.json").write_text('{"c1": ["d", 2]}', encoding="utf-8")
+    path = tmp_path / "score.toml"
+    path.write_text('[score]\nchunk_pages = "pages.json"\n', encoding="utf-8")
+    options = load_options(path)
+    record = {"question_id": "q", "evidence": [["d", 2]], "retrieved": ["c1"]}
+    assert score([record], options=options).rows[0]["page_hit_at_5"] == 1.0
+    (tmp_path / "pages.json").write_text('{"c1": ["d", 0]}', encoding="utf-8")
+    with pytest.raises(InputError, match=r"'c1' is \['d', 0\]; expected"):
+        load_options(path)

@@ -1,0 +1,204 @@
+"""Writing scored rows, and appending them without touching earlier rows."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from onechange.errors import InputError
+from onechange.score import ScoreOptions, append_rows, score, score_file, write_rows
+
+RECORDS = [
+    {"question_id": "q1", "evidence": ["a"], "retrieved": ["a", "b"], "note": "=1+1"},
+    {"question_id": "007", "evidence": ["a"], "retrieved": ["b"], "note": 'x,"y"\nz'},
+]
+LATER = [{"question_id": "q3", "evidence": ["a"], "retrieved": ["a"], "note": "–"}]
+
+
+def _traces(path: Path, records: list[dict[str, object]]) -> Path:
+    path.write_text("".join(json.dumps(r) + "\n" for r in records), encoding="utf-8")
+    return path
+
+
+def _csv_rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_json_lines_keep_null_and_lists(tmp_path: Path) -> None:
+    traces = _traces(tmp_path / "traces.jsonl", [*RECORDS, {"question_id": "q9"}])
+    out = tmp_path / "results.jsonl"
+    score_file(traces, out)
+    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [row["question_id"] for row in rows] == ["q1", "007", "q9"]
+    assert rows[0]["evidence"] == ["a"]
+    assert rows[1]["recall_at_5"] == 0.0
+    assert rows[2]["recall_at_5"] is None
+
+
+def test_a_csv_table_cannot_run_a_formula(tmp_path: Path) -> None:
+    out = tmp_path / "results.csv"
+    write_rows(score(RECORDS), out)
+    rows = _csv_rows(out)
+    assert rows[0]["note"] == "'=1+1"
+    assert rows[1]["note"] == 'x,"y"\nz'
+    assert rows[0]["evidence"] == '["a"]'
+    assert rows[1]["question_id"] == "007"
+
+
+def test_a_spreadsheet_keeps_texts_as_texts(tmp_path: Path) -> None:
+    out = tmp_path / "results.xlsx"
+    write_rows(score(RECORDS), out)
+    sheet = openpyxl.load_workbook(out).worksheets[0]
+    names = [cell.value for cell in sheet[1]]
+    note = sheet.cell(2, names.index("note") + 1)
+    assert (note.value, note.data_type) == ("=1+1", "s")
+    assert sheet.cell(3, 1).value == "007"
+    assert sheet.cell(2, names.index("hit_at_5") + 1).value == 1
+
+
+def test_the_settings_of_scores_and_arm_stand_beside_the_table(tmp_path: Path) -> None:
+    traces = _traces(tmp_path / "traces.jsonl", RECORDS)
+    (tmp_path / "traces.settings.toml").write_text(
+        "[retriever]\ntop_k = 3\n", encoding="utf-8"
+    )
+    out = tmp_path / "baseline.jsonl"
+    score_file(traces, out, options=ScoreOptions(k=(1, 5)))
+    path = tmp_path / "baseline.settings.json"
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    assert settings["retriever"] == {"top_k": 3}
+    assert settings["score"]["k"] == [1, 5]
+    assert settings["score"]["unit"] == "chunk"
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_appending_to_csv_leaves_earlier_bytes_alone(
+    tmp_path: Path, ending: str
+) -> None:
+    table = tmp_path / "all.csv"
+    write_rows(score(RECORDS), table)
+    before = table.read_bytes().rstrip(b"\n").replace(b"\r\n", b"\n")
+    before = before.replace(b"\n", ending.encode())
+    table.write_bytes(before)
+    append_rows(score(LATER), table)
+    after = table.read_bytes()
+    assert after.startswith(before + ending.encode())
+    assert after.endswith(ending.encode())
+    assert [row["question_id"] for row in _csv_rows(table)] == ["q1", "007", "q3"]
+
+
+def test_appending_to_json_lines_leaves_earlier_bytes_alone(tmp_path: Path) -> None:
+    table = tmp_path / "all.jsonl"
+    table.write_text('{"question_id": "old", "human": 1}', encoding="utf-8")
+    before = table.read_bytes()
+    append_rows(score(LATER), table)
+    lines = table.read_bytes().splitlines()
+    assert lines[0] == before
+    assert json.loads(lines[1])["question_id"] == "q3"
+
+
+def test_appending_to_a_spreadsheet_leaves_earlier_cells_alone(tmp_path: Path) -> None:
+    path = tmp_path / "experiment.xlsx"
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.append(["question_id", "reviewer", "twice", "hit_at_5"])
+    sheet.append(["old", "Ana", "=2*D2", 1])
+    book.create_sheet("notes")["A1"] = "keep me"
+    book.save(path)
+    append_rows(score(LATER), path)
+    book = openpyxl.load_workbook(path)
+    sheet = book.worksheets[0]
+    names = [cell.value for cell in sheet[1]]
+    assert names[:4] == ["question_id", "reviewer", "twice", "hit_at_5"]
+    assert [cell.value for cell in sheet[2]][:4] == ["old", "Ana", "=2*D2", 1]
+    added = dict(zip(names, [cell.value for cell in sheet[3]], strict=True))
+    assert added["question_id"] == "q3"
+    assert added["reviewer"] is None
+    assert added["hit_at_5"] == 1
+    assert added["recall_at_5"] == 1
+    assert book["notes"]["A1"].value == "keep me"
+    assert sheet.max_row == 3
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".xlsx"])
+def test_a_row_that_is_there_already_is_refused(tmp_path: Path, suffix: str) -> None:
+    table = tmp_path / f"all{suffix}"
+    write_rows(score(RECORDS), table)
+    before = table.read_bytes()
+    with pytest.raises(
+        InputError, match="a row with question_id 'q1' is there already"
+    ):
+        append_rows(score(RECORDS[:1]), table)
+    assert table.read_bytes() == before
+
+
+def test_a_constant_column_keeps_runs_apart(tmp_path: Path) -> None:
+    table = tmp_path / "all.csv"
+    first, second = (ScoreOptions(constants={"run": run}) for run in ("a", "b"))
+    write_rows(score(RECORDS, options=first), table)
+    append_rows(score(RECORDS, options=second), table, options=second)
+    assert [row["run"] for row in _csv_rows(table)] == ["a", "a", "b", "b"]
+    with pytest.raises(InputError, match="question_id 'q1', run 'b'"):
+        append_rows(score(RECORDS, options=second), table, options=second)
+
+
+def test_a_csv_table_without_a_column_is_not_changed_silently(tmp_path: Path) -> None:
+    table = tmp_path / "all.csv"
+    table.write_text("question_id,hit_at_5\nold,1\n", encoding="utf-8")
+    with pytest.raises(InputError, match="has no column evidence, retrieved, note"):
+        append_rows(score(LATER), table)
+    options = ScoreOptions(new_columns="leave out")
+    added = append_rows(score(LATER), table, options=options)
+    assert added.columns == ("question_id", "hit_at_5")
+    assert table.read_text(encoding="utf-8") == (
+        "question_id,hit_at_5\nold,1\nq3,1.0\n"
+    )
+
+
+def test_scores_of_other_settings_do_not_join_a_table(tmp_path: Path) -> None:
+    table = tmp_path / "all.jsonl"
+    write_rows(score(RECORDS), table)
+    rows = score(LATER, options=ScoreOptions(gain="linear"))
+    with pytest.raises(InputError, match="gain 'exponential', now 'linear'"):
+        append_rows(rows, table)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fact"),
+    [
+        ("t.csv", "id,x\n1,2\n", "no column question_id"),
+        ("t.csv", "", "no column question_id"),
+        ("t.csv", "question_id,x,x\n", "stands twice"),
+        ("t.csv", 'question_id\n"a\n', "not a CSV table"),
+        ("t.jsonl", "{\n", "t.jsonl:1: not a JSON object"),
+        ("t.jsonl", "[]\n", "t.jsonl:1: no question_id"),
+        ("t.xlsx", "no workbook", "not an .xlsx workbook"),
+        ("t.parquet", "", "unknown kind of table"),
+    ],
+)
+def test_a_table_that_cannot_take_rows_is_refused(
+    tmp_path: Path, name: str, content: str, fact: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=fact):
+        append_rows(score(LATER), path)
+    assert path.read_text(encoding="utf-8") == content
+
+
+def test_a_table_that_is_absent_or_a_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        append_rows(score(LATER), tmp_path / "absent.csv")
+    with pytest.raises(InputError, match="cannot be written"):
+        write_rows(score(LATER), tmp_path / "absent" / "out.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_same_traces_give_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("a.jsonl", "b.jsonl"):
+        write_rows(score(RECORDS), tmp_path / name)
+    assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
