@@ -11,7 +11,7 @@ import numpy as np
 
 from onechange import __version__, display
 from onechange.align import Audit, Pairs, align
-from onechange.delta import Delta, Methods, MetricValues, metric_delta
+from onechange.delta import Delta, MetricValues, metric_delta
 from onechange.errors import PairingError
 from onechange.missing import bounds
 from onechange.plan import Metric, Plan, resolve_metrics
@@ -121,13 +121,12 @@ def compare(
     arms = _variants(variant, plan, variant_name)
     aligned = [align(base, arm, columns=plan.columns) for arm in arms]
     metrics, notes = resolve_metrics(plan, _metric_names(base, arms))
-    methods = _methods(plan)
     variants = [
         variant_values(arm.name, pairs, metrics, plan)
         for arm, (pairs, _) in zip(arms, aligned, strict=True)
     ]
     deltas = tuple(
-        _overall_delta(part, metric, methods) for metric in metrics for part in variants
+        _overall_delta(part, metric) for metric in metrics for part in variants
     )
     audits = tuple(audit for _, audit in aligned)
     return Comparison(
@@ -142,14 +141,10 @@ def compare(
         plan=plan,
         deltas=deltas,
         rates=tuple(
-            metric_delta(name, RATES[name], values, methods, variant_name=part.name)
-            for part in variants
-            for name, values in part.rates.items()
+            _rate_delta(part, name) for part in variants for name in part.rates
         ),
         slices=tuple(
-            break_down(
-                spec, variants, metrics, methods, min_slice=plan.analysis.min_slice
-            )
+            break_down(spec, variants, metrics, min_slice=plan.analysis.min_slice)
             for spec in plan.slices
         ),
         trials=tuple(
@@ -164,16 +159,6 @@ def compare(
             for part in variants
             for name, values in (*part.metrics.items(), *part.rates.items())
         },
-    )
-
-
-def _methods(plan: Plan) -> Methods:
-    return Methods(
-        confidence_level=plan.analysis.confidence_level,
-        interval=plan.analysis.interval,
-        test=plan.analysis.test,
-        n_resamples=plan.analysis.n_resamples,
-        seed=plan.analysis.seed,
     )
 
 
@@ -219,8 +204,19 @@ def _metric_names(baseline: Results, variants: Sequence[Results]) -> list[str]:
     return names
 
 
-def _overall_delta(variant: VariantValues, metric: Metric, methods: Methods) -> Delta:
+def _rate_delta(variant: VariantValues, name: str) -> Delta:
+    return metric_delta(
+        name,
+        RATES[name],
+        variant.rates[name],
+        variant.methods[name],
+        variant_name=variant.name,
+    )
+
+
+def _overall_delta(variant: VariantValues, metric: Metric) -> Delta:
     pairs, values = variant.pairs, variant.metrics[metric.name]
+    methods = variant.methods[metric.name]
     delta = metric_delta(
         metric.name,
         metric.direction or "higher",
@@ -231,7 +227,7 @@ def _overall_delta(variant: VariantValues, metric: Metric, methods: Methods) -> 
     if not all(metric.name in arm.metrics for arm in (pairs.baseline, pairs.variant)):
         return delta
     limits = bounds(pairs, metric, values, methods)
-    notes = delta.notes
+    notes = (*variant.notes[metric.name], *delta.notes)
     share = limits.n_incomplete / max(limits.n_questions, 1)
     if share > HIGH_MISSING_SHARE:
         text = (

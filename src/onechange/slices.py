@@ -10,7 +10,7 @@ from difflib import get_close_matches
 import numpy as np
 from numpy.typing import NDArray
 
-from onechange.delta import Delta, Methods, metric_delta
+from onechange.delta import Delta, metric_delta
 from onechange.errors import PlanError
 from onechange.pairs import Pairs, question_means
 from onechange.plan import Metric, SliceSpec
@@ -57,7 +57,6 @@ def break_down(
     spec: SliceSpec,
     variants: Sequence[VariantValues],
     metrics: Sequence[Metric],
-    methods: Methods,
     *,
     min_slice: int,
 ) -> SliceBreakdown:
@@ -71,8 +70,6 @@ def break_down(
         Each variant with its pairs.
     metrics : sequence of Metric
         Resolved metrics.
-    methods : Methods
-        Level and method names, the same as overall.
     min_slice : int
         Slices with fewer pairs are shown but marked.
 
@@ -88,7 +85,7 @@ def break_down(
                     metric.name,
                     metric.direction or "higher",
                     variant.metrics[metric.name],
-                    methods,
+                    variant.methods[metric.name],
                     questions=part.questions,
                     slice_label=part.label,
                     variant_name=variant.name,

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from onechange.delta import MetricValues
+from onechange.delta import Methods, MetricValues
 from onechange.errors import PlanError
 from onechange.missing import filled_means
 from onechange.pairs import Pairs, question_means, rate
 from onechange.plan import Metric, Plan
+from onechange.stats.estimate import Note
+from onechange.stats.names import BINARY_NAMES
 
-__all__ = ["RATES", "VariantValues", "variant_values"]
+__all__ = ["RATES", "VariantValues", "asked_methods", "variant_values"]
 
 RATES = {"failed": "lower", "unscored": "lower", "answered": "higher"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VariantValues:
-    """One variant paired with the baseline: its name, pairs, and values by metric."""
+    """One variant paired with the baseline, with what each delta is computed from.
+
+    `metrics` and `rates` hold the question means by name, `methods` the methods that
+    fit them, `notes` where that is not what was asked for.
+    """
 
     name: str
     pairs: Pairs
     metrics: dict[str, MetricValues]
     rates: dict[str, MetricValues]
+    methods: dict[str, Methods]
+    notes: dict[str, tuple[Note, ...]]
 
 
 def variant_values(
@@ -54,15 +62,58 @@ def variant_values(
     PlanError
         When the policy for unscored questions does not fit a metric.
     """
-    rates = {rate_name: _rate_values(pairs, rate_name) for rate_name in RATES}
+    values = {metric.name: _metric_values(pairs, metric, plan) for metric in metrics}
+    measured = {rate_name: _rate_values(pairs, rate_name) for rate_name in RATES}
+    rates = {key: value for key, value in measured.items() if value is not None}
+    fitted = _fitted({**rates, **values}, asked_methods(plan))
     return VariantValues(
         name=name,
         pairs=pairs,
-        metrics={
-            metric.name: _metric_values(pairs, metric, plan) for metric in metrics
-        },
-        rates={key: value for key, value in rates.items() if value is not None},
+        metrics=values,
+        rates=rates,
+        methods={key: methods for key, (methods, _) in fitted.items()},
+        notes={key: notes for key, (_, notes) in fitted.items()},
     )
+
+
+def asked_methods(plan: Plan) -> Methods:
+    """Methods and level that the plan asks for."""
+    return Methods(
+        confidence_level=plan.analysis.confidence_level,
+        interval=plan.analysis.interval,
+        test=plan.analysis.test,
+        n_resamples=plan.analysis.n_resamples,
+        seed=plan.analysis.seed,
+    )
+
+
+def _fitted(
+    values: Mapping[str, MetricValues], asked: Methods
+) -> dict[str, tuple[Methods, tuple[Note, ...]]]:
+    """Methods per metric: one for scores of 0 and 1 gives way on other scores.
+
+    One call names one method for all metrics. Where it suits some metric but not
+    another, that one gets ``auto`` and a note; where it suits none, the name stays
+    and is refused with the way out.
+    """
+    some_binary = any(metric.binary for metric in values.values())
+    fitted = {}
+    for name, metric in values.items():
+        misfit = {
+            kind: method
+            for kind, method in (("interval", asked.interval), ("test", asked.test))
+            if method in BINARY_NAMES and some_binary and not metric.binary
+        }
+        notes = tuple(
+            Note(
+                "method-does-not-fit",
+                f'The {kind} "{method}" is for scores of 0 and 1; {name} has others '
+                'and gets "auto".',
+            )
+            for kind, method in misfit.items()
+        )
+        fitted[name] = (replace(asked, **dict.fromkeys(misfit, "auto")), notes)
+    return fitted
 
 
 def _metric_values(pairs: Pairs, metric: Metric, plan: Plan) -> MetricValues:

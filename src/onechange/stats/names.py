@@ -6,7 +6,13 @@ import difflib
 
 from onechange.errors import MethodError
 
-__all__ = ["BOOTSTRAP_NAMES", "INTERVAL_NAMES", "TEST_NAMES", "known_name"]
+__all__ = [
+    "BINARY_NAMES",
+    "BOOTSTRAP_NAMES",
+    "INTERVAL_NAMES",
+    "TEST_NAMES",
+    "known_name",
+]
 
 BOOTSTRAP_NAMES = (
     "percentile",
@@ -45,6 +51,21 @@ TEST_NAMES = (
     "mcnemar-asymptotic",
     "t",
     "wilcoxon",
+)
+
+# Only for scores of 0 and 1.
+BINARY_NAMES = frozenset(
+    {
+        "newcombe",
+        "newcombe-cluster",
+        "tango",
+        "bonett-price",
+        "agresti-min",
+        "wald",
+        "mcnemar-midp",
+        "mcnemar-exact",
+        "mcnemar-asymptotic",
+    }
 )
 
 
