@@ -16,11 +16,12 @@ from onechange.stats.enumeration import (
     n_states,
     split_in_halves,
 )
-from onechange.stats.inversion import Tail, upper_tail
+from onechange.stats.inversion import Law, Tail, upper_tail
 from onechange.stats.lattice import find_lattice
 from onechange.stats.laws import SignLaw
+from onechange.stats.series import SeriesSignLaw, power_sums
 
-__all__ = ["group", "subset_tail"]
+__all__ = ["group", "sign_law", "subset_tail"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -29,7 +30,8 @@ TIE = 1e-12  # of the sum of absolute values: rounding noise of a sum
 FEW_STATES = 3e3  # per half: faster than any other route
 MANY_STATES = 1.5e5  # per half: below a tenth of a second
 CONVOLUTION_WORK = 2e6
-NEGLIGIBLE_ATOM = 1e-11
+SERIES_VALUES = 256
+DOMINATING = 60.0  # square of a size against the sum of all other squares
 
 
 def group(values: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -54,7 +56,13 @@ def group(values: FloatArray) -> tuple[FloatArray, IntArray]:
     return ordered[starts], counts.astype(np.int64)
 
 
-def subset_tail(values: FloatArray, counts: IntArray, *, lattice: bool = True) -> Tail:
+def subset_tail(
+    values: FloatArray,
+    counts: IntArray,
+    *,
+    lattice: bool = True,
+    lobes: bool = True,
+) -> Tail:
     """Probability that a random subset has a sum of zero or less.
 
     Parameters
@@ -65,6 +73,8 @@ def subset_tail(values: FloatArray, counts: IntArray, *, lattice: bool = True) -
         Number of questions with that value.
     lattice : bool
         Whether to look for a common unit of the values.
+    lobes : bool
+        As in `upper_tail`.
 
     Returns
     -------
@@ -95,7 +105,7 @@ def subset_tail(values: FloatArray, counts: IntArray, *, lattice: bool = True) -
         return Tail.of(1.0).halved(halvings)
     if room <= noise:
         return Tail.of(1.0).halved(halvings + int(np.sum(merged)))
-    return _sum_at_most(sizes, merged, room, noise, lattice).halved(halvings)
+    return _sum_at_most(sizes, merged, room, noise, lattice, lobes).halved(halvings)
 
 
 def _merge(sizes: FloatArray, counts: IntArray) -> tuple[FloatArray, IntArray]:
@@ -111,10 +121,14 @@ def _merge(sizes: FloatArray, counts: IntArray) -> tuple[FloatArray, IntArray]:
 
 
 def _sum_at_most(
-    sizes: FloatArray, counts: IntArray, room: float, noise: float, lattice: bool
+    sizes: FloatArray,
+    counts: IntArray,
+    room: float,
+    noise: float,
+    lattice: bool,
+    lobes: bool,
 ) -> Tail:
     """Probability that the sum of a random subset of sizes is at most `room`."""
-    total = float(sizes @ counts)
     first = split_in_halves(counts)
     states = max(n_states(counts[first]), n_states(counts[~first]))
     if states <= FEW_STATES:
@@ -125,11 +139,51 @@ def _sum_at_most(
         return _lattice_at_most(found.integers, counts, allowed)
     if states <= MANY_STATES:
         return Tail.of(count_below(sizes, counts, room, noise))
-    law = SignLaw(sizes, counts)
+    return _inverted(sizes, counts, room, lobes)
+
+
+def _inverted(sizes: FloatArray, counts: IntArray, room: float, lobes: bool) -> Tail:
+    """Do the same by inversion, dominating sizes split off one by one."""
+    total = float(np.sum(sizes * counts))
+    if room >= total:
+        return Tail.of(1.0)
+    if room < 0.0:
+        return Tail.of(0.0)
+    square = sizes**2 * counts
+    largest = float(sizes[-1])
+    if largest**2 > DOMINATING * (float(np.sum(square)) - largest**2):
+        rest = counts.copy()
+        rest[-1] -= 1
+        kept = rest > 0
+        with_it = _inverted(sizes[kept], rest[kept], room - largest, lobes)
+        without = _inverted(sizes[kept], rest[kept], room, lobes)
+        return with_it.plus(without).halved(1)
+    law = sign_law(sizes, counts)
     point = total - 2.0 * room
     if point >= 0.0:
-        return upper_tail(law, point)
-    return upper_tail(law, -point).complement()
+        return upper_tail(law, point, lobes=lobes)
+    return upper_tail(law, -point, lobes=lobes).complement()
+
+
+def sign_law(sizes: FloatArray, counts: IntArray) -> Law:
+    """Law of a sum with random signs, through power sums where values are many.
+
+    Parameters
+    ----------
+    sizes : ndarray of float, shape (n_values,)
+        Distinct positive values, ascending.
+    counts : ndarray of int, shape (n_values,)
+
+    Returns
+    -------
+    Law
+    """
+    if sizes.size > SERIES_VALUES:
+        base = power_sums(sizes, counts, centre=0.0)
+        series = SeriesSignLaw.of(base, 0.0)
+        if series is not None:
+            return series
+    return SignLaw(sizes, counts)
 
 
 def _lattice_at_most(integers: IntArray, counts: IntArray, allowed: int) -> Tail:
@@ -144,7 +198,7 @@ def _lattice_at_most(integers: IntArray, counts: IntArray, allowed: int) -> Tail
     )
     if work <= CONVOLUTION_WORK:
         return Tail.of(float(np.sum(_mass_up_to(integers, counts, allowed))))
-    law = SignLaw(integers.astype(np.float64), counts)
+    law = sign_law(integers.astype(np.float64), counts)
     return upper_tail(law, float(total - 2 * allowed), step=2.0)
 
 

@@ -19,7 +19,8 @@ ComplexArray = NDArray[np.complex128]
 
 DIGITS = 38.0  # natural logarithm of the relative size of what may be dropped
 SMALLEST_TILT = 2.5  # in standard deviations
-MAX_NODES = 400_000
+MAX_NODES = 200_000
+FURTHEST = 60.0  # frequency in reciprocal root mean squares of a term
 
 
 class Law(Protocol):
@@ -27,6 +28,10 @@ class Law(Protocol):
 
     def cumulant(self, z: ComplexArray) -> ComplexArray:
         """Logarithm of the moment generating function, up to 2πi."""
+
+    @property
+    def n_terms(self) -> int:
+        """Number of terms of the sum."""
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
         """Cumulant function at a real point with its first two derivatives."""
@@ -74,6 +79,12 @@ class Tail:
             self.error,
         )
 
+    def plus(self, other: Tail) -> Tail:
+        """Return the sum with the probability of a disjoint event."""
+        log = float(np.logaddexp(self.log, other.log))
+        error = max(self.error, other.error)
+        return Tail(self.probability + other.probability, log, error)
+
     def complement(self) -> Tail:
         """Return one minus the tail."""
         rest = 1.0 - self.probability
@@ -81,7 +92,9 @@ class Tail:
         return Tail(rest, float(np.log1p(-self.probability)), error)
 
 
-def upper_tail(law: Law, point: float, *, step: float | None = None) -> Tail:
+def upper_tail(
+    law: Law, point: float, *, step: float | None = None, lobes: bool = True
+) -> Tail:
     """Probability that a sum is at or above a point above its mean.
 
     Parameters
@@ -94,6 +107,9 @@ def upper_tail(law: Law, point: float, *, step: float | None = None) -> Tail:
     step : float, optional
         Distance of the lattice points; without it the law counts as continuous
         (an atom at the point is halved).
+    lobes : bool
+        Whether to look for frequencies, beyond the main lobe around zero, at which
+        the characteristic function is not negligible.
 
     Returns
     -------
@@ -108,22 +124,31 @@ def upper_tail(law: Law, point: float, *, step: float | None = None) -> Tail:
     which the choice of L makes negligible.
     """
     tilt, (value, _, curvature) = _tilt(law, point)
-    length = _period(law, point, tilt, value, curvature)
     spread = float(np.sqrt(curvature))
-    if step is None:
-        delta = 2.0 * np.pi / length
-        n_period = None
-    else:
+    length = _period(law, point, tilt, value, spread)
+    last: int | None = None
+    if step is not None:
         n_period = int(np.ceil(length / step)) + 1
-        delta = 2.0 * np.pi / (step * n_period)
-    nodes, error = _nodes(law, tilt, delta, spread, n_period)
-    z = vertical_line(tilt, np.multiply(nodes, delta))
-    kernel = 1.0 / z if step is None else step / -np.expm1(-step * z)
-    exponent = law.cumulant(z) - value - 1j * (nodes * delta * point)
-    weight = np.where(nodes == 0, 0.5, 1.0)
-    if n_period is not None and n_period % 2 == 0:
-        weight = np.where(nodes == n_period // 2, 0.5, weight)
-    total = float(np.sum((np.exp(exponent) * kernel).real * weight)) * delta / np.pi
+        n_period += 1 - n_period % 2  # odd, so that no node stands at half a period
+        length, last = step * n_period, n_period // 2
+    delta = 2.0 * np.pi / length
+    main = int(np.ceil(9.5 / (spread * delta)))
+    nodes = np.arange(main + 1 if last is None else min(main, last) + 1)
+    rest, error = np.arange(0), 0.0
+    if lobes:
+        rest, error = _lobes(law, tilt, delta, main, last)
+
+    def terms(at: NDArray[np.int64]) -> FloatArray:
+        t = np.multiply(at, delta)
+        z = vertical_line(tilt, t)
+        kernel = 1.0 / z if step is None else step / -np.expm1(-step * z)
+        value_at = np.exp(law.cumulant(z) - value - 1j * (t * point)) * kernel
+        return np.asarray(value_at.real * np.where(at == 0, 0.5, 1.0))
+
+    part = terms(np.concatenate((nodes, rest)))
+    total = float(np.sum(part)) * delta / np.pi
+    if not lobes and float(np.max(np.abs(part[-3:]))) * delta > 1e-13 * abs(total):
+        return upper_tail(law, point, step=step)  # it falls off more slowly
     if total <= 0.0:
         return Tail(0.0, -np.inf, np.inf)
     log = value - tilt * point + float(np.log(total))
@@ -182,11 +207,8 @@ def _middle(low: float, high: float) -> float:
     return float(np.sqrt(low * high)) if low > 0.0 else 0.5 * high
 
 
-def _period(
-    law: Law, point: float, tilt: float, value: float, curvature: float
-) -> float:
+def _period(law: Law, point: float, tilt: float, value: float, spread: float) -> float:
     """Return the shortest period whose aliases are negligible beside the tail."""
-    spread = float(np.sqrt(curvature))
     below = (DIGITS + max(0.0, tilt * point - value)) / tilt
     above = np.inf
     for shift in (4.0, 7.0, 11.0):
@@ -196,21 +218,21 @@ def _period(
     return float(max(below, above, 10.0 * spread))
 
 
-def _nodes(
-    law: Law, tilt: float, delta: float, spread: float, n_period: int | None
+def _lobes(
+    law: Law, tilt: float, delta: float, main: int, last: int | None
 ) -> tuple[NDArray[np.int64], float]:
-    """Choose the frequencies that count, and bound what the others add."""
-    last = n_period // 2 if n_period is not None else MAX_NODES
-    main = max(8, int(np.ceil(9.5 / (spread * delta))))
-    floor = -DIGITS - 2.0
-    if last <= main:
-        return np.arange(last + 1, dtype=np.int64), 0.0
-    stop = min(last, 64 * main) if n_period is None else min(last, MAX_NODES)
-    rest = np.arange(main + 1, stop + 1, dtype=np.int64)
+    """Find frequencies beyond the main lobe that count; bound what lies further."""
+    scale = float(np.sqrt(law.moments(0.0)[2] / law.n_terms))
+    stop = int(min(MAX_NODES, max(64.0 * main, FURTHEST / (scale * delta))))
+    complete = last is not None and last <= stop
+    if last is not None:
+        stop = min(stop, last)
+    rest = np.arange(main + 1, stop + 1)
+    if rest.size == 0:
+        return rest, 0.0
     log = law.log_envelope(tilt, np.multiply(rest, delta))
-    kept = rest[log > floor]
-    nodes = np.concatenate((np.arange(main + 1, dtype=np.int64), kept))
-    if stop == last and n_period is not None:
-        return nodes, 0.0
-    tail = float(np.exp(np.max(log[log.size // 2 :], initial=floor)))
-    return nodes, tail / (stop * delta)
+    kept = rest[log > -DIGITS - 2.0]
+    if complete:
+        return kept, 0.0
+    ending = float(np.exp(np.max(log[log.size // 2 :])))
+    return kept, ending / (stop * delta)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from onechange.stats.envelope import NEGLIGIBLE, screen, spectrum
 from onechange.stats.inversion import Law, vertical_line
 
 __all__ = ["IndependentLaws", "MultinomialLaw", "PoissonLaw", "SignLaw"]
@@ -18,6 +18,7 @@ IntArray = NDArray[np.int64]
 
 LOG_TWO = float(np.log(2.0))
 ENVELOPE_VALUES = 64
+MANY_VALUES = 200  # from here on the envelope is taken from binned values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +34,7 @@ class SignLaw:
     """
 
     sizes: FloatArray
-    counts: IntArray
+    counts: IntArray | FloatArray
 
     def cumulant(self, z: ComplexArray) -> ComplexArray:
         """Σ log cosh(z a)."""
@@ -41,12 +42,17 @@ class SignLaw:
         for part in _chunks(self.sizes.size, z.size):
             w = z[:, None] * self.sizes[None, part]
             log = w + np.log1p(np.exp(-2.0 * w)) - LOG_TWO
-            total += log @ self.counts[part].astype(np.float64)
+            total += np.einsum("ij,j->i", log, self.counts[part])
         return total
+
+    @property
+    def n_terms(self) -> int:
+        """Number of terms of the sum."""
+        return int(np.sum(self.counts))
 
     def support(self) -> tuple[float, float]:
         """Smallest and largest possible sum."""
-        total = float(self.sizes @ self.counts)
+        total = float(np.sum(self.sizes * self.counts))
         return -total, total
 
     def opposite(self) -> SignLaw:
@@ -55,26 +61,36 @@ class SignLaw:
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
         """Return the cumulant function and its derivatives at a real point."""
-        w = tilt * self.sizes
-        tanh = np.tanh(w)
-        value = self.counts @ (np.abs(w) + np.log1p(np.exp(-2.0 * np.abs(w))) - LOG_TWO)
-        slope = self.counts @ (self.sizes * tanh)
-        decay = np.exp(-2.0 * np.abs(w))
-        curvature = self.counts @ (self.sizes**2 * 4.0 * decay / (1.0 + decay) ** 2)
+        w = abs(tilt) * self.sizes
+        decay = np.exp(-2.0 * w)
+        value = np.sum(self.counts * (w + np.log1p(decay) - LOG_TWO))
+        tanh = (1.0 - decay) / (1.0 + decay)
+        slope = np.copysign(np.sum(self.counts * self.sizes * tanh), tilt)
+        curvature = np.sum(self.counts * self.sizes**2 * (1.0 - tanh) * (1.0 + tanh))
         return float(value), float(slope), float(curvature)
 
     def log_envelope(self, tilt: float, t: FloatArray) -> FloatArray:
-        """Bound log |φ| by the values that weigh most."""
-        shrink = np.cosh(np.minimum(tilt * self.sizes, 300.0)) ** -2.0
-        top = np.argsort(-self.counts * shrink, kind="stable")[:ENVELOPE_VALUES]
+        """Bound log |φ| of the tilted law.
+
+        Notes
+        -----
+        A factor has |φ|² = 1 - w sin²(t a) with w = sech²(θ a); many of them are
+        bounded by log |φ| ≤ -w (1 - cos 2 t a) / 4.
+        """
+        shrink = np.cosh(np.minimum(np.abs(tilt * self.sizes), 300.0)) ** -2.0
+        weights = self.counts * shrink
+        if self.sizes.size > MANY_VALUES:
+            cosine, _ = spectrum(2.0 * self.sizes, weights, t)
+            log = -0.25 * (float(np.sum(weights)) - cosine)
+            return np.where(np.isnan(log), NEGLIGIBLE, log)
+        top = np.argsort(-weights, kind="stable")[:ENVELOPE_VALUES]
 
         def factor(index: int, at: FloatArray) -> FloatArray:
             sine = np.sin(at * self.sizes[index])
-            with np.errstate(divide="ignore"):
-                log = np.log1p(-np.minimum(sine * sine * shrink[index], 1.0))
-            return np.asarray(0.5 * self.counts[index] * log)
+            square = np.minimum(sine * sine * shrink[index], 1.0 - 1e-16)
+            return np.asarray(0.5 * self.counts[index] * np.log1p(-square))
 
-        return _screen(t, top, factor)
+        return screen(t, top, factor)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,9 +117,14 @@ class MultinomialLaw:
         top = float(np.max(z.real[0] * self.values))
         for part in _chunks(self.values.size, z.size):
             w = np.exp(z[:, None] * self.values[None, part] - top)
-            total += w @ self.probability[part]
+            total += np.einsum("ij,j->i", w, self.probability[part])
         with np.errstate(divide="ignore"):
             return np.asarray(self.n_draws * (np.log(total) + top))
+
+    @property
+    def n_terms(self) -> int:
+        """Number of terms of the sum."""
+        return self.n_draws
 
     def support(self) -> tuple[float, float]:
         """Smallest and largest possible sum."""
@@ -119,14 +140,21 @@ class MultinomialLaw:
         top = float(np.max(tilt * self.values))
         weight = self.probability * np.exp(tilt * self.values - top)
         mass = float(np.sum(weight))
-        mean = float(weight @ self.values) / mass
-        variance = float(weight @ (self.values - mean) ** 2) / mass
+        mean = float(np.sum(weight * self.values)) / mass
+        variance = float(np.sum(weight * (self.values - mean) ** 2)) / mass
         n = self.n_draws
         return n * (float(np.log(mass)) + top), n * mean, n * variance
 
     def log_envelope(self, tilt: float, t: FloatArray) -> FloatArray:
-        """Return log |φ| of the tilted law."""
-        return _modulus(self, tilt, t)
+        """Return log |φ| of the tilted law, from binned values where they are many."""
+        if self.values.size <= MANY_VALUES:
+            return _modulus(self, tilt, t)
+        top = float(np.max(tilt * self.values))
+        weight = self.probability * np.exp(tilt * self.values - top)
+        cosine, sine = spectrum(self.values, weight / float(np.sum(weight)), t)
+        with np.errstate(divide="ignore"):
+            log = 0.5 * self.n_draws * np.log(cosine**2 + sine**2)
+        return np.where(np.isnan(log), NEGLIGIBLE, log)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,8 +176,14 @@ class PoissonLaw:
         """Return Σ (e^{z v} - 1)."""
         total = np.zeros(z.shape, dtype=np.complex128)
         for part in _chunks(self.values.size, z.size):
-            total += np.expm1(z[:, None] * self.values[None, part]) @ self.counts[part]
+            w = np.expm1(z[:, None] * self.values[None, part])
+            total += np.einsum("ij,j->i", w, self.counts[part])
         return total
+
+    @property
+    def n_terms(self) -> int:
+        """Number of terms of the sum."""
+        return int(np.sum(self.counts))
 
     def support(self) -> tuple[float, float]:
         """Smallest and largest possible sum."""
@@ -164,8 +198,9 @@ class PoissonLaw:
         """Return the cumulant function and its derivatives at a real point."""
         with np.errstate(over="ignore"):
             weight = self.counts * np.exp(tilt * self.values)
-        value = float(self.counts @ np.expm1(tilt * self.values))
-        return value, float(weight @ self.values), float(weight @ self.values**2)
+        value = float(np.sum(self.counts * np.expm1(tilt * self.values)))
+        slope = float(np.sum(weight * self.values))
+        return value, slope, float(np.sum(weight * self.values**2))
 
     def log_envelope(self, tilt: float, t: FloatArray) -> FloatArray:
         """Return log |φ| of the tilted law."""
@@ -189,6 +224,11 @@ class IndependentLaws:
         for part in self.parts:
             total += part.cumulant(z)
         return total
+
+    @property
+    def n_terms(self) -> int:
+        """Number of terms of the sum."""
+        return sum(part.n_terms for part in self.parts)
 
     def support(self) -> tuple[float, float]:
         """Smallest and largest possible sum."""
@@ -227,19 +267,3 @@ def _chunks(n_values: int, n_points: int) -> list[slice]:
     """Slices of the values that keep the matrix of a step below 16 MB."""
     size = max(1, 1_000_000 // max(1, n_points))
     return [slice(i, i + size) for i in range(0, n_values, size)]
-
-
-def _screen(
-    t: FloatArray,
-    indices: IntArray,
-    factor: Callable[[int, FloatArray], FloatArray],
-) -> FloatArray:
-    """Add up log factors, leaving a frequency as soon as it is negligible."""
-    log = np.zeros(t.size)
-    alive = np.arange(t.size)
-    for index in indices.tolist():
-        log[alive] += factor(index, t[alive])
-        alive = alive[log[alive] > -42.0]
-        if alive.size == 0:
-            break
-    return log

@@ -6,27 +6,24 @@ Under "no difference" every question could as well have had its arms swapped: al
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onechange.errors import MethodError
-from onechange.stats.enumeration import kth_smallest_mean, n_states
 from onechange.stats.estimate import Interval, TestResult
 from onechange.stats.exact import group, subset_tail
 from onechange.stats.inversion import Tail
+from onechange.stats.subset_means import subset_mean_limits
 
 __all__ = ["n_min", "signflip_interval", "signflip_test", "tail_probability"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-LOG_TWO = float(np.log(2.0))
 LOG_TEN = float(np.log(10.0))
 SMALLEST = 5e-324
-LISTED_STATES = 2.0**20  # subsets whose means are listed one by one
 ALTERNATIVES = ("two-sided", "less", "greater")
 
 
@@ -141,8 +138,7 @@ def signflip_interval(
         raise MethodError("the sign-flip interval has no paired difference to work on")
     tail = tail_probability(confidence_level)
     sums, sizes = _units(difference, clusters)
-    low = _lower_limit(sums, sizes, tail)
-    high = -_lower_limit(-sums, sizes, tail)
+    low, high = subset_mean_limits(sums, sizes, tail=tail)
     return Interval(
         low=low + 0.0,
         high=high + 0.0,
@@ -241,66 +237,3 @@ def _two_sided(values: FloatArray, counts: IntArray, total: float) -> Tail:
     if abs(total) <= noise:
         return Tail.of(1.0)
     return subset_tail(np.copysign(1.0, total) * values, counts).halved(-1)
-
-
-def _lower_limit(sums: FloatArray, sizes: FloatArray, tail: float) -> float:
-    """Smallest δ at which the share of subsets with mean ≤ δ exceeds the tail."""
-    if sums.size * LOG_TWO < -np.log(tail) * (1.0 - 1e-12):
-        return -np.inf
-    values, group_sizes, counts = _group_units(sums, sizes)
-    if n_states(counts) <= LISTED_STATES:
-        return kth_smallest_mean(values, group_sizes, counts, tail=tail)
-
-    def share(delta: float) -> float:
-        return float(
-            np.exp(subset_tail(values - delta * group_sizes, counts, lattice=False).log)
-        )
-
-    mean = float(np.sum(sums) / np.sum(sizes))
-    spread = float(np.sqrt(np.sum((sums - mean * sizes) ** 2)) / np.sum(sizes))
-    smallest = float(np.min(values / group_sizes))
-    return _first_above(share, tail, mean, spread, smallest)
-
-
-def _group_units(
-    sums: FloatArray, sizes: FloatArray
-) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Distinct (sum, size) units with their counts."""
-    if bool(np.all(sizes == 1.0)):
-        values, counts = group(sums)
-        return values, np.ones(values.size), counts
-    units = np.column_stack((sums, sizes)).astype(np.float64)
-    pairs, counts = np.unique(units, axis=0, return_counts=True)
-    return pairs[:, 0], pairs[:, 1], counts.astype(np.int64)
-
-
-def _first_above(
-    share: Callable[[float], float],
-    tail: float,
-    mean: float,
-    spread: float,
-    smallest: float,
-) -> float:
-    """Find where an increasing step function first exceeds the tail."""
-    from scipy.special import ndtri
-
-    accuracy = 1e-9 * spread
-    low, high = smallest, mean
-    z_low, z_high = -9.0, 0.0
-    target = float(ndtri(tail))
-    guess = mean + target * spread
-    for _ in range(200):
-        if high - low <= accuracy:
-            break
-        if not low < guess < high:
-            guess = 0.5 * (low + high)
-        probability = share(guess)
-        z = float(ndtri(min(max(probability, 1e-300), 1.0 - 1e-16)))
-        if probability > tail:
-            high, z_high = guess, z
-        else:
-            low, z_low = guess, z
-        guess = low + (high - low) * (target - z_low) / (z_high - z_low)
-        margin = 0.02 * (high - low)
-        guess = min(max(guess, low + margin), high - margin)
-    return high
