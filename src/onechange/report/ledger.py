@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from onechange.align import Audit
+from onechange.align import Audit, SettingChange
 from onechange.display import MISSING, format_count
-from onechange.plan import Plan
+from onechange.plan import Change, Plan
 from onechange.report.context import Context
 from onechange.report.document import Block, Bullets, Column, Paragraph, Section, Table
 
@@ -38,36 +39,59 @@ def compared_section(context: Context) -> Section:
 def change_text(audit: Audit, plan: Plan | None = None) -> str:
     """Say which settings differ and whether only the declared one does."""
     declared = plan.change if plan else None
+    accepted = plan.accepted_changes if plan else ()
+    if not all(audit.settings_recorded):
+        return _declared_text(declared) + _unrecorded_text(audit)
+    differing = {change.setting: change for change in audit.settings_changed}
     parts = []
     if declared is not None:
-        parts.append(
-            f"declared: {declared.setting} from {_value(declared.before)} to "
-            f"{_value(declared.after)}"
-        )
-    if not all(audit.settings_recorded):
-        names = (audit.baseline_name, audit.variant_name)
-        silent = [
-            name
-            for name, recorded in zip(names, audit.settings_recorded, strict=True)
-            if not recorded
-        ]
-        parts.append(
-            f"no settings are recorded for {' and '.join(silent)}, so nothing shows "
-            "that only one thing changed"
-        )
-        return "; ".join(parts) + "."
-    accepted = {declared.setting} if declared else set()
-    accepted.update(plan.accepted_changes if plan else ())
-    differing = [
-        f"{c.setting} from {_value(c.baseline)} to {_value(c.variant)}"
-        + ("" if c.setting in accepted or declared is None else " (not declared)")
-        for c in audit.settings_changed
+        found = differing.pop(declared.setting, None)
+        parts.append(_expected_text(declared, found))
+    parts += [
+        f"{_move(change.setting, change.baseline, change.variant)}"
+        + _standing(change.setting, declared, accepted)
+        for change in differing.values()
     ]
-    if differing:
-        parts.append("recorded settings that differ: " + "; ".join(differing))
-    else:
-        parts.append("no recorded setting differs")
+    if not differing:
+        parts.append(f"no {'other ' if declared else ''}recorded setting differs")
     return "; ".join(parts) + "."
+
+
+def _declared_text(declared: Change | None) -> str:
+    if declared is None:
+        return ""
+    return f"declared: {_move(declared.setting, declared.before, declared.after)}; "
+
+
+def _unrecorded_text(audit: Audit) -> str:
+    arms = zip(
+        (audit.baseline_name, audit.variant_name), audit.settings_recorded, strict=True
+    )
+    silent = " and ".join(name for name, recorded in arms if not recorded)
+    return (
+        f"no settings are recorded for {silent}, so nothing shows that only one thing "
+        "changed."
+    )
+
+
+def _expected_text(declared: Change, found: SettingChange | None) -> str:
+    wanted = _move(declared.setting, declared.before, declared.after)
+    if found is None:
+        return f"{wanted} is declared, but not recorded as different"
+    recorded = _move(found.setting, found.baseline, found.variant)
+    if recorded == wanted:
+        return f"{recorded}, as declared"
+    return f"{recorded}; declared: {wanted}"
+
+
+def _standing(setting: str, declared: Change | None, accepted: Sequence[str]) -> str:
+    if setting in accepted:
+        return " (accepted)"
+    return " (not declared)" if declared else ""
+
+
+def _move(setting: str, before: Any, after: Any) -> str:
+    return f"{setting} from {_value(before)} to {_value(after)}"
 
 
 def ledger_text(audit: Audit) -> str:

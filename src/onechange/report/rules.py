@@ -92,7 +92,11 @@ def rules_table(context: Context, *, compact: bool = False) -> Table:
         Column("baseline", "r"),
         Column("variant", "r"),
         Column("delta", "r", "variant minus baseline"),
-        Column(f"{context.level} interval", "r", "interval that decides the status"),
+        Column(
+            f"{context.level} interval",
+            "r",
+            "of the delta; under a limit alone, of the variant itself",
+        ),
         Column("allowed", "l", "what the plan asks of the delta or of the variant"),
         *(
             []
@@ -188,8 +192,7 @@ def _deciding_interval(context: Context, status: RuleStatus) -> str:
     if delta is None:
         return MISSING
     if status.limit is not None and status.margin is None:
-        own = context.interval(status.metric, delta.variant_interval, signed=False)
-        return own if own == MISSING else f"variant {own}"
+        return context.interval(status.metric, delta.variant_interval, signed=False)
     return context.interval(status.metric, delta.interval)
 
 

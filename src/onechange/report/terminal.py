@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from dataclasses import replace
 
 from onechange.compare import Comparison
 from onechange.decide import Decision
@@ -29,13 +31,16 @@ from onechange.report.rules import headline, lead, rules_table
 from onechange.report.runs import runs_line
 from onechange.report.unscored import bounds_line
 from onechange.stats.estimate import Note
+from onechange.status import Status
 
 __all__ = ["render_text"]
 
 LINES = 40
 MIN_SLICES = 3
+MIN_NOTES = 5
 LABEL = 11
-MIN_NAME = 16
+MIN_NAME = 10
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
 # Said last, and first to give way: they describe the reading, not the result.
 ROUTINE = {
     "direction-assumed",
@@ -86,17 +91,43 @@ def render_text(
 
 def _decision_blocks(context: Context, width: int, color: bool) -> list[list[str]]:
     head = _headline(context, width, color)
-    table = _table_lines(rules_table(context, compact=True), width, color=color)
-    reasons = _reasons(context, width)
+    table = _rule_lines(context, width, color)
+    reasons = _reasons(context, width, {Status.FAIL, Status.INCONCLUSIVE})
     facts = _facts(context, width)
     signature = [escape_terminal(context.comparison.signature)]
-    fixed = [head, table, reasons, facts, signature]
-    used = sum(_height(block, width) + 1 for block in fixed if block)
-    notes = _notes(_gathered_notes(context), width, at_most=3)
-    slices = _forests(context, width, room=LINES - used - len(notes) - 1)
-    room = LINES - used - sum(len(block) + 1 for block in slices)
-    notes = _notes(_gathered_notes(context), width, at_most=max(room - 1, 3))
+    every = _reasons(context, width, set(Status))
+    fixed = sum(_height(b, width) + 1 for b in (head, table, facts, signature))
+    room = LINES - fixed - MIN_NOTES
+    # Sentences of what passed give way to slices; notes take what is left.
+    wanted = _slice_lines(context)
+    if room - len(every) - 1 >= wanted:
+        reasons = every
+    slices = _forests(context, width, room=room - len(reasons) - 1)
+    used = fixed + sum(len(block) + 1 for block in (reasons, *slices) if block)
+    notes = _notes(_gathered_notes(context), width, at_most=LINES - used - 1)
     return [head, table, reasons, *slices, facts, notes, signature]
+
+
+def _slice_lines(context: Context) -> int:
+    """Lines that show the worst slices of every breakdown, up to six of each."""
+    metric = context.leading_metric
+    return sum(
+        min(sum(d.metric == metric for d in breakdown.deltas), 6) + 4
+        for breakdown in context.comparison.slices
+    )
+
+
+def _rule_lines(context: Context, width: int, color: bool) -> list[str]:
+    """Lay out the promises; where the roles do not fit, the head says the order."""
+    table = rules_table(context, compact=True)
+    lines = _table_lines(table, width, color=color)
+    if max(text_width(ANSI.sub("", line)) for line in lines) <= width:
+        return lines
+    roles = list(dict.fromkeys(row[0] for row in table.rows))
+    named = replace(table.columns[1], title=", ".join(roles))
+    rows = tuple(row[1:] for row in table.rows)
+    table = replace(table, columns=(named, *table.columns[2:]), rows=rows)
+    return _table_lines(table, width, color=color)
 
 
 def _height(lines: Sequence[str], width: int) -> int:
@@ -114,16 +145,16 @@ def _headline(context: Context, width: int, color: bool) -> list[str]:
     return lines
 
 
-def _reasons(context: Context, width: int) -> list[str]:
+def _reasons(context: Context, width: int, statuses: Container[str]) -> list[str]:
     """Sentences of the statuses that the headline has not yet given."""
     decision = context.decision
     if decision is None:
         return []
     lines = []
     for status in decision.statuses:
-        if status.reason.rstrip(".") in decision.reason:
-            continue
-        lines += _wrapped(status.reason, width, first="· ", rest="  ")
+        told = status.reason.rstrip(".") in decision.reason
+        if status.status in statuses and not told:
+            lines += _wrapped(status.reason, width, first="· ", rest="  ")
     return lines
 
 
@@ -178,7 +209,7 @@ def _forests(context: Context, width: int, *, room: int | None) -> list[list[str
 
 
 def _gathered_notes(context: Context) -> list[tuple[Note, str]]:
-    """Notes with the metrics they were met at; those about the reading come last."""
+    """List notes with the metrics they were met at, those about the reading last."""
     comparison, decision = context.comparison, context.decision
     met = NoteList()
     if decision is not None:
@@ -224,9 +255,9 @@ def _table_lines(table: Table, width: int, *, color: bool = False) -> list[str]:
     head = [column.title for column in table.columns]
     lines = text_table(head, table.rows, align).splitlines()
     excess = max(text_width(line) for line in lines) - width
-    if excess > 0 and "metric" in head:
+    if excess > 0:
         # Only names are ever cut, and the cut is marked; figures stay whole.
-        column = head.index("metric")
+        column = head.index("metric") if "metric" in head else 0
         longest = max(text_width(row[column]) for row in table.rows)
         room = max(longest - excess, MIN_NAME)
         rows = [

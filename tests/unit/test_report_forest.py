@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import pytest
+
+from onechange.display import text_width
+from onechange.report.forest import ForestRow, forest_lines
+
+
+def _row(label: str, delta: float | None, low: float | None, high: float | None):
+    return ForestRow(label, 10, delta, low, high, "d")
+
+
+def test_zero_and_the_points_stand_in_their_columns() -> None:
+    lines = forest_lines(
+        [_row("a", 0.2, 0.1, 0.3), _row("b", -0.3, -0.3, -0.3)], width=21
+    )
+    zero = lines[0].index("0", lines[0].index("−0.3") + 4)
+    assert lines[1][zero] == "│"
+    assert lines[1].index("●") > zero
+    assert lines[2].index("●") == lines[0].index("−0.3")
+
+
+@pytest.mark.parametrize("width", [20, 21, 41])
+def test_all_rows_keep_to_the_same_columns(width: int) -> None:
+    rows = [
+        _row("short", 0.2, 0.1, 0.3),
+        _row("日本語のラベル", -0.2, float("-inf"), 0.3),
+        _row("x" * 80, 0.0, -50.0, 50.0),
+        _row("new\nline\x1b[0m", None, None, None),
+    ]
+    lines = forest_lines(rows, width=width)
+    assert len(lines) == len(rows) + 1
+    starts = {text_width(line[: line.index(" d  ")]) for line in lines[1:4]}
+    assert len(starts) == 1
+    assert all("\n" not in line and "\x1b" not in line for line in lines)
+
+
+def test_ends_beyond_the_scale_are_marked() -> None:
+    (_, _, _, line) = forest_lines(
+        [_row("a", 0.1, 0.0, 0.2), _row("b", 0.1, 0.0, 0.2), _row("c", 0.1, -9.0, 9.0)]
+    )
+    assert "◂" in line
+    assert "▸" in line
+    assert "┝" not in line
+
+
+def test_a_slice_without_interval_shows_its_point_alone() -> None:
+    (_, line) = forest_lines([_row("a", 0.1, None, None)])
+    assert "●" in line
+    assert "━" not in line
+
+
+def test_an_unmeasured_slice_shows_no_point() -> None:
+    rows = [_row("a", 0.1, None, None), _row("b", None, None, None)]
+    line = forest_lines(rows)[2]
+    assert "●" not in line
+    assert "–" in line
+
+
+def test_the_better_side_is_named() -> None:
+    rows = [_row("a", 0.1, None, None)]
+    assert forest_lines(rows, direction="higher")[0].startswith("better →")
+    assert forest_lines(rows, direction="lower")[0].startswith("← better")
+
+
+def test_zero_deltas_draw_without_a_scale() -> None:
+    lines = forest_lines([_row("a", 0.0, 0.0, 0.0)])
+    assert lines[1].count("●") == 1

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+import builders
+from onechange.display import text_width
+from onechange.report.terminal import render_text
+from onechange.stats.estimate import Note
+
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def _screen(text: str, width: int = 100) -> int:
+    return sum(max(-(-text_width(line) // width), 1) for line in text.splitlines())
+
+
+def _crowded(n_slices: int, n_notes: int, n_guardrails: int = 4):
+    labels = tuple(f"slice number {i}" for i in range(n_slices))
+    words = "Some words that say it. " * 5
+    notes = tuple(Note(f"code-{i}", words) for i in range(n_notes))
+    base = builders.comparison(slices=(builders.breakdown(labels),), notes=notes)
+    rules = (builders.rule(), *(builders.guardrail() for _ in range(n_guardrails)))
+    return builders.decision(comparison=base, statuses=rules)
+
+
+@pytest.mark.parametrize(("n_slices", "n_notes"), [(2, 0), (12, 3), (60, 40)])
+def test_a_decision_fits_one_screen(n_slices: int, n_notes: int) -> None:
+    text = render_text(_crowded(n_slices, n_notes))
+    assert _screen(text) <= 40
+
+
+def test_what_does_not_fit_is_counted() -> None:
+    text = render_text(_crowded(30, 20))
+    assert re.search(r"the \d+ worst of 30 slices", text)
+    assert re.search(r"· \d+ more in the report", text)
+
+
+def test_the_decision_and_its_reason_come_first() -> None:
+    lines = render_text(builders.decision()).splitlines()
+    assert lines[0] == "◐ Inconclusive: top_k 3 to 8"
+    assert lines[1].startswith("correct: inconclusive: the improvement lies between")
+
+
+@pytest.mark.parametrize(
+    ("decision", "head"),
+    [("ship", "✔ Ship"), ("do not ship", "✘ Do not ship")],
+)
+def test_each_decision_has_its_words(decision: str, head: str) -> None:
+    text = render_text(builders.decision(decision=decision))
+    assert text.startswith(head)
+
+
+def test_colour_only_adds_to_what_the_words_say() -> None:
+    plain = render_text(builders.decision())
+    painted = render_text(builders.decision(), color=True)
+    assert "\x1b" not in plain
+    assert "\x1b[33m◐ inconclusive" in painted
+    assert "\x1b[32m✔ pass" in painted
+    assert ANSI.sub("", painted) == plain
+
+
+def test_roles_that_do_not_fit_are_said_in_the_head() -> None:
+    name = "a_rather_long_metric_name"
+    wide = builders.guardrail(
+        metric=name, rule="estimate", limit=3000.0, delta=builders.delta(name)
+    )
+    text = render_text(builders.decision(statuses=(builders.rule(), wide)))
+    head = text[text.index("primary") :].splitlines()[0]
+    assert head.startswith("primary, guardrail ")
+    assert max(text_width(line) for line in text.splitlines()) <= 100
+
+
+def test_an_estimate_rule_says_so_and_a_limit_shows_the_variants_interval() -> None:
+    rule = builders.guardrail(
+        metric="failed",
+        margin=None,
+        limit=0.02,
+        rule="estimate",
+        delta=builders.binary(),
+    )
+    text = render_text(builders.decision(statuses=(rule,)))
+    line = next(line for line in text.splitlines() if line.startswith("guardrail"))
+    assert "✔ pass (estimate)" in line
+    assert "variant ≤ 0.02" in line
+    assert " 0.001 … 0.037 " in line
+
+
+def test_an_unmeasured_rule_is_not_a_row_of_zeros() -> None:
+    rule = builders.rule(delta=None, reason="correct: inconclusive: not measured.")
+    text = render_text(builders.decision(statuses=(rule,)))
+    line = next(line for line in text.splitlines() if line.startswith("primary"))
+    assert "not measured" in line
+    assert not re.search(r"\d\.\d", line)
+
+
+def test_one_trial_is_not_zero_variation() -> None:
+    trials = builders.trials()
+    one = replace(trials.baseline, labels=("0",), means=(0.5,), between_trial_sd=None)
+    result = builders.comparison(trials=(replace(trials, baseline=one, variant=one),))
+    text = render_text(builders.decision(comparison=result))
+    assert "run-to-run variation is not measured" in text
+
+
+def test_control_characters_of_labels_do_not_reach_the_terminal() -> None:
+    labels = ("\x1b[2J", "new\nline")
+    base = builders.comparison(slices=(builders.breakdown(labels),))
+    text = render_text(builders.decision(comparison=base, reason="\x1b]0;title\x07"))
+    assert "\x1b" not in text
+    assert "\x07" not in text
+    assert "new\\nline" in text
+
+
+def test_a_long_metric_name_is_cut_and_its_figures_are_not() -> None:
+    name = "a_metric_with_a_name_that_never_ends_" * 3
+    rule = builders.rule(metric=name, delta=builders.delta(name))
+    base = builders.comparison(deltas=(builders.delta(name),), slices=(), trials=())
+    text = render_text(builders.decision(statuses=(rule,), comparison=base))
+    line = next(line for line in text.splitlines() if line.startswith("primary"))
+    assert text_width(line) <= 100
+    assert "…  " in line
+    assert "−0.001 … +0.117" in line
+
+
+def test_a_comparison_shows_every_metric_without_a_decision() -> None:
+    text = render_text(builders.comparison())
+    assert text.startswith("baseline → variant\n")
+    for name in ("correct ↑", "latency_ms ↓", "context_recall ↑", "failed ↓"):
+        assert name in text
+    assert "pass" not in text

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import builders
+from onechange.errors import OnechangeError
+from onechange.report import FORMATS, render, write_report
+from onechange.report.audit import render_audit
+
+
+@pytest.mark.parametrize(
+    ("name", "format_name"),
+    [("r.md", "markdown"), ("r.JSON", "json"), ("r.csv", "csv"), ("r.txt", "text")],
+)
+def test_the_suffix_names_the_format(
+    tmp_path: Path, name: str, format_name: str
+) -> None:
+    write_report(builders.decision(), tmp_path / name)
+    written = (tmp_path / name).read_text(encoding="utf-8")
+    assert written == render(builders.decision(), format_name)
+    assert written.endswith("\n")
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+
+
+def test_an_unknown_suffix_names_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(OnechangeError, match=r'"\.docx".*\.md, \.json, \.csv, \.txt'):
+        write_report(builders.decision(), tmp_path / "r.docx")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_format_can_be_named_for_any_suffix(tmp_path: Path) -> None:
+    write_report(builders.decision(), tmp_path / "report", format="json")
+    assert (tmp_path / "report").read_text(encoding="utf-8").startswith("{")
+
+
+def test_an_unknown_format_names_the_known_ones() -> None:
+    with pytest.raises(OnechangeError, match=r'"pdf" is unknown.*markdown'):
+        render(builders.decision(), "pdf")
+
+
+def test_a_missing_folder_is_an_error_with_a_way_out(tmp_path: Path) -> None:
+    with pytest.raises(OnechangeError, match=r"cannot be written.*existing folder"):
+        write_report(builders.decision(), tmp_path / "no" / "r.md")
+
+
+def test_a_failure_leaves_the_old_file_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "r.md"
+    target.write_text("old", encoding="utf-8")
+
+    def fail(self: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OnechangeError, match="No space left"):
+        write_report(builders.decision(), target)
+    assert target.read_text(encoding="utf-8") == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["r.md"]
+
+
+@pytest.mark.parametrize("format_name", sorted(FORMATS))
+def test_the_same_result_gives_the_same_text(format_name: str) -> None:
+    first = render(builders.decision(), format_name)
+    assert first == render(builders.decision(), format_name)
+
+
+@pytest.mark.parametrize("format_name", ["text", "markdown", "json"])
+def test_the_ledger_alone_shows_its_counts(format_name: str) -> None:
+    text = render_audit(builders.audit(), format=format_name)
+    for figure in ("453", "456", "q151"):
+        assert figure in text
+
+
+def test_the_rows_of_the_ledger_add_up() -> None:
+    audit = builders.audit()
+    for arm in (0, 1):
+        total = sum(counts[arm] for counts in audit.rows_by_status.values())
+        assert total == audit.rows_read[arm]
