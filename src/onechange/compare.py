@@ -173,6 +173,7 @@ def _variants(
     plan: Plan,
     name: str | None,
 ) -> list[Results]:
+    named: list[tuple[str, Any]]
     if isinstance(variant, Mapping):
         named = list(variant.items())
     elif isinstance(variant, (list, tuple)):

@@ -112,7 +112,12 @@ def _fitted(
             )
             for kind, method in misfit.items()
         )
-        fitted[name] = (replace(asked, **dict.fromkeys(misfit, "auto")), notes)
+        fitting = replace(
+            asked,
+            interval="auto" if "interval" in misfit else asked.interval,
+            test="auto" if "test" in misfit else asked.test,
+        )
+        fitted[name] = (fitting, notes)
     return fitted
 
 
