@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
@@ -41,6 +42,7 @@ from onechange.pairs import (
     union_of_questions,
 )
 from onechange.plan.directions import infer_direction
+from onechange.question_index import QuestionIndex
 from onechange.results import Columns, IntArray, Results, TextArray
 from onechange.stats.estimate import Note
 
@@ -97,9 +99,9 @@ def align(
     b, v = _labels_where_one_arm_is_empty(
         in_sorted_order(baseline), in_sorted_order(variant)
     )
-    if b.index is None or v.index is None:
-        raise AssertionError("sorted rows have their index")
-    union, b_question, v_question = union_of_questions(b.index, v.index)
+    union, b_question, v_question = union_of_questions(
+        cast("QuestionIndex", b.index), cast("QuestionIndex", v.index)
+    )
     in_both = _present(b_question, union.size) & _present(v_question, union.size)
     if not in_both.any():
         raise PairingError(_no_overlap(b, v))
@@ -164,21 +166,13 @@ def _no_overlap(baseline: Results, variant: Results) -> str:
 
 
 def _labels(pairs: Pairs) -> dict[str, TextArray]:
-    labels = {}
-    arms = (pairs.baseline, pairs.variant)
-    for column in dict.fromkeys(name for arm in arms for name in arm.texts):
-        found: TextArray | None = None
-        for arm in arms:
-            if column not in arm.texts:
-                continue
-            texts = first_texts(arm.question, arm.texts[column], pairs.question_id.size)
-            if found is None:
-                found = texts
-            else:
-                labelled = found.astype(np.bool_)
-                if not labelled.all():
-                    found = np.where(labelled, found, texts)
-        if found is not None:
+    labels: dict[str, TextArray] = {}
+    for arm in (pairs.baseline, pairs.variant):
+        for column, texts in arm.texts.items():
+            found = first_texts(arm.question, texts, pairs.question_id.size)
+            if column in labels:
+                labelled = labels[column].astype(np.bool_)
+                found = np.where(labelled, labels[column], found)
             labels[column] = found
     return labels
 

@@ -74,11 +74,11 @@ def assemble(
         or a (question, trial) that occurs twice.
     """
     roles = find_roles(table, columns)
-    found = list(notes) + roles.notes
     question_id = _ids(table, roles.question_id)
     trial = _trials(table, roles.trial)
     status = _statuses(table, roles, columns)
     metrics = dict(roles.scores)
+    found = list(notes) + roles.notes
     found += _drop_failed(status, metrics)
     found += _check_scores(table, roles, metrics, columns)
     labels = {label: table.columns[label].texts() for label in roles.labels}

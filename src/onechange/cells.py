@@ -11,6 +11,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,7 @@ STATUS_WORDS: Mapping[str, int] = {
     "timeout": FAILED,
 }
 
+_NUMBERS = (bool, int, float, Decimal, np.bool_, np.integer, np.floating)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _INFINITY = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
 _NUMBER_BYTES = b"0123456789+-.eE \t"
@@ -126,9 +128,9 @@ def is_missing(value: object, missing: Collection[str] = MISSING_WORDS) -> bool:
         return True
     if isinstance(value, str):
         return value.strip().casefold() in missing
-    if isinstance(value, float | np.floating) and math.isnan(value):
+    if isinstance(value, float | np.floating | Decimal) and math.isnan(value):
         return True
-    return isinstance(value, int | float | np.number) and value in _sentinels(missing)
+    return isinstance(value, _NUMBERS) and value in _sentinels(missing)
 
 
 def score_value(
@@ -159,7 +161,7 @@ def score_value(
         return math.nan
     if isinstance(value, str):
         return _score_of_text(value.strip())
-    if isinstance(value, bool | int | float | np.bool_ | np.integer | np.floating):
+    if isinstance(value, _NUMBERS):
         try:
             return float(value)
         except OverflowError:

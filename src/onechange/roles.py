@@ -5,7 +5,8 @@ Roles that were not declared are inferred from the cells and told in a note:
 - a column whose non-missing cells are all numbers or booleans is a metric;
 - a column in which at least half of them are, and the rest is text, is refused:
   either a cell is wrong, or the role has to be declared;
-- any other column holds labels; a constant one is a setting of the arm, too;
+- any other column holds labels; a constant one is a setting of the arm, too, unless
+  its name speaks of questions, answers or notes;
 - a constant number is a setting when its name says so (``top_k``), else a metric;
 - names that end in ``_id``, ``answer`` and the like are labels even when all their
   cells look like numbers.
@@ -55,6 +56,8 @@ _TEXT_ENDINGS = _words(
 _LOOSE_ENDINGS = _TEXT_ENDINGS | _words(
     "note notes name title label labels section type category url tags"
 )
+# Endings of labels that may well be settings when they are constant.
+_MAYBE_SETTINGS = _words("name type prompt context contexts input output target")
 _SHOWN = 8  # names listed in a note
 
 
@@ -309,19 +312,21 @@ def _verdict(name: str, column: Column, missing: frozenset[str]) -> _Verdict:
     words = [word for word in re.split(r"[^a-z0-9]+", name.casefold()) if word]
     ending = words[-1] if words else ""
     always = "_".join(words) in _ALWAYS_SETTINGS
+    about_questions = "question" in words or words in (["qtype"], ["type"])
+    could_be = not about_questions and ending not in _LOOSE_ENDINGS - _MAYBE_SETTINGS
     tally = column.tally()
     if tally is not None:
         n_rows = sum(tally.values())
         n_text, n_present = _count_texts(tally, missing)
         if n_text and (2 * n_text > n_present or ending in _LOOSE_ENDINGS or always):
             constant = len(tally) == 1 and n_rows > 1
-            return _Verdict(label=True, setting=constant or always)
+            return _Verdict(label=True, setting=always or (constant and could_be))
     scores, refused = column.scores(missing)
     present = ~np.isnan(scores)
     n_text, n_numbers = int(refused.sum()), int(present.sum())
     if n_text and (n_text > n_numbers or ending in _LOOSE_ENDINGS or always):
         constant = scores.size > 1 and len(set(column.texts().tolist())) == 1
-        return _Verdict(label=True, setting=constant or always)
+        return _Verdict(label=True, setting=always or (constant and could_be))
     if n_text:
         return _Verdict(label=True, first_text=int(np.flatnonzero(refused)[0]))
     if name.startswith("(column ") or ending in _LABEL_ENDINGS | _TEXT_ENDINGS:

@@ -86,7 +86,7 @@ class ArrowColumn:
             return cells.score_values(
                 self._strings().fill_null("").to_pylist(), missing
             )
-        return cells.score_values(self._numbers_or_objects(), missing)
+        return cells.score_values(self.array.to_pylist(), missing)
 
     def texts(self) -> TextArray:
         """Labels, see `cells.label_text`; None for an empty cell."""
@@ -152,14 +152,6 @@ class ArrowColumn:
         import pyarrow as pa
 
         return self.array.cast(pa.large_string())
-
-    def _numbers_or_objects(self) -> list[Any]:
-        import decimal
-
-        return [
-            float(value) if isinstance(value, decimal.Decimal) else value
-            for value in self.array.to_pylist()
-        ]
 
     def _mostly_distinct(self) -> bool:
         sample = self.array[:_SAMPLE].to_pylist()
