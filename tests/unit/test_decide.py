@@ -509,13 +509,19 @@ def test_the_margin_check_stands_beside_a_guardrail() -> None:
 def test_each_variant_gets_its_own_decision() -> None:
     two = tuple(ArmSummary(name, (), N, 1, {}) for name in ("a", "b"))
     rows = (replace(GOOD, variant_name="a"), replace(WORSE, variant_name="b"))
-    found = made(PRIMARY, *rows, variants=two, audits=(audit(settings_changed=()),) * 2)
+    found = made(
+        PRIMARY,
+        *rows,
+        variants=two,
+        audits=(audit(settings_changed=()),) * 2,
+        values={(name, "correct"): values() for name in ("a", "b")},
+    )
     with pytest.raises(PlanError, match="several variants"):
         decide(found)
     with pytest.raises(PlanError, match='"c" is not a variant'):
         decide(found, variant="c")
     assert [d.decision for d in decide_each(found)] == ["ship", "do not ship"]
-    assert decide(found, variant="b").variant_name == "b"
+    assert decide(found, variant="b", stability=False).variant_name == "b"
 
 
 def test_another_plan_may_decide_if_it_asks_for_nothing_new() -> None:

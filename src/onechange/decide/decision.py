@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from onechange.compare import Comparison
 from onechange.delta import Delta
 from onechange.plan import Plan
+from onechange.sensitivity import Fragility, TippingPoint
 from onechange.stats.estimate import Note
 from onechange.status import Status
 
@@ -41,6 +42,10 @@ class RuleStatus:
         As in `MarginCheck`.
     further_questions : int, optional
         Questions like these, beyond those at hand, for 80 % power to pass.
+    tipping : TippingPoint, optional
+        How many questions without a pair would change it.
+    fragility : Fragility, optional
+        How many other answers of the variant would change it.
     delta : Delta, optional
         The row that decided it (of the worst slice); None is not measured.
     variant_name : str
@@ -63,6 +68,8 @@ class RuleStatus:
     smallest_margin: float | None = None
     pass_probability_unchanged: float | None = None
     further_questions: int | None = None
+    tipping: TippingPoint | None = None
+    fragility: Fragility | None = None
     delta: Delta | None = None
     variant_name: str = "variant"
     notes: tuple[Note, ...] = ()
@@ -86,6 +93,8 @@ class Decision:
         The rules.
     next_steps : tuple of str
         What it would take, when inconclusive.
+    tipping_points : tuple of str
+        How many missing scores, and how many other answers, would change it.
     notes : tuple of Note
         Caveats of the decision.
     variant_name : str
@@ -98,6 +107,7 @@ class Decision:
     comparison: Comparison
     plan: Plan
     next_steps: tuple[str, ...] = ()
+    tipping_points: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     variant_name: str = "variant"
 

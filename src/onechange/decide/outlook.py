@@ -8,16 +8,15 @@ from dataclasses import dataclass, replace
 from onechange.decide.decision import RuleStatus
 from onechange.decide.findings import Scope
 from onechange.decide.sentences import about
+from onechange.decide.stability import slice_mask
 from onechange.delta import Delta, metric_sample
 from onechange.display import format_exact, format_number, format_percent
-from onechange.plan import parse_slice
 from onechange.sensitivity import (
     margin_check,
     normal_quantile,
     questions_needed,
     trials_needed,
 )
-from onechange.slices import slice_questions
 from onechange.stats.estimate import Note
 from onechange.stats.sample import PairedSample
 
@@ -226,10 +225,5 @@ def _trials(scope: Scope, delta: Delta, factor: float) -> str:
 
 def _sample(scope: Scope, delta: Delta, every_slice: str | None) -> PairedSample:
     values = scope.comparison.values[scope.variant_name, delta.metric]
-    if delta.slice is None or every_slice is None:
-        return metric_sample(values)
-    pairs = scope.comparison.pairs[scope.position]
-    for part in slice_questions(pairs, parse_slice(every_slice)):
-        if part.label == delta.slice:
-            return metric_sample(values, part.questions)
-    raise LookupError(f"slice {delta.slice} of {delta.metric} is not in the comparison")
+    mask = slice_mask(scope, delta, every_slice, values.paired.size)
+    return metric_sample(values, mask)

@@ -11,9 +11,10 @@ from onechange.decide.decision import Decision, RuleStatus
 from onechange.decide.findings import Scope
 from onechange.decide.outlook import next_step, with_margin_check
 from onechange.decide.rules import guardrail_status, primary_rule_status
+from onechange.decide.stability import stability_sentences, with_stability
 from onechange.display import metric_decimals, rule_thresholds
 from onechange.errors import PlanError
-from onechange.plan import Plan
+from onechange.plan import Guardrail, Plan, Primary
 from onechange.stats.estimate import Note
 from onechange.status import Status
 
@@ -21,7 +22,11 @@ __all__ = ["decide", "decide_each", "printed_decimals"]
 
 
 def decide(
-    comparison: Comparison, plan: Plan | None = None, *, variant: str | None = None
+    comparison: Comparison,
+    plan: Plan | None = None,
+    *,
+    variant: str | None = None,
+    stability: bool = True,
 ) -> Decision:
     """Apply the plan's rules to a comparison.
 
@@ -33,6 +38,8 @@ def decide(
         The rules; by default those of the comparison.
     variant : str, optional
         Which variant, when several were compared.
+    stability : bool, default True
+        Also find tipping points and fragility, which takes most of the time.
 
     Returns
     -------
@@ -62,11 +69,7 @@ def decide(
     _check_plan(comparison, rules)
     check_question_set(comparison, rules, position)
     scope = Scope(comparison, rules, position, printed_decimals(comparison, rules))
-    statuses = [primary_rule_status(scope, primary) for primary in rules.primary]
-    for rule in rules.guardrails:
-        status = guardrail_status(scope, rule)
-        statuses.append(with_margin_check(scope, status, rule.every_slice))
-    statuses, steps = _outlook(scope, statuses)
+    statuses, steps = _outlook(scope, _statuses(scope, stability=stability))
     objections = change_objections(comparison, rules, position)
     word = _decision(rules, statuses, objections)
     return Decision(
@@ -76,6 +79,7 @@ def decide(
         comparison=comparison,
         plan=rules,
         next_steps=tuple(steps) if word == "inconclusive" else (),
+        tipping_points=tuple(stability_sentences(statuses, word)),
         notes=tuple(Note("plan-deviation", text) for text in rules.deviations),
         variant_name=scope.variant_name,
     )
@@ -161,6 +165,20 @@ def _check_plan(comparison: Comparison, plan: Plan) -> None:
             f"the slices {', '.join(missing)} of the plan were not compared; call "
             "compare(baseline, variant, plan) first."
         )
+
+
+def _statuses(scope: Scope, *, stability: bool) -> list[RuleStatus]:
+    """Apply every rule: the primaries, then the guardrails."""
+    rules: list[tuple[Primary | Guardrail, RuleStatus]] = []
+    for primary in scope.plan.primary:
+        rules.append((primary, primary_rule_status(scope, primary)))
+    for guardrail in scope.plan.guardrails:
+        status = guardrail_status(scope, guardrail)
+        status = with_margin_check(scope, status, guardrail.every_slice)
+        rules.append((guardrail, status))
+    if not stability:
+        return [status for _, status in rules]
+    return [with_stability(scope, rule, status) for rule, status in rules]
 
 
 def _outlook(

@@ -1,0 +1,246 @@
+"""Statuses -> how many missing scores or other answers would change them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onechange.decide.decision import RuleStatus
+from onechange.decide.findings import Scope
+from onechange.delta import Delta, MetricValues
+from onechange.missing import filled_means, population
+from onechange.pairs import ArmTable, Pairs
+from onechange.plan import Guardrail, Metric, Primary, parse_slice
+from onechange.sensitivity import (
+    Fragility,
+    Scores,
+    TippingPoint,
+    fragility,
+    mean_status,
+    tipping_point,
+)
+from onechange.slices import slice_questions
+from onechange.status import Status
+
+__all__ = ["slice_mask", "stability_sentences", "with_stability"]
+
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+
+
+def with_stability(
+    scope: Scope, rule: Primary | Guardrail, status: RuleStatus
+) -> RuleStatus:
+    """Add the tipping point and the fragility of a status.
+
+    Parameters
+    ----------
+    scope : Scope
+        What was compared.
+    rule : Primary or Guardrail
+        The rule behind the status.
+    status : RuleStatus
+        Its status.
+
+    Returns
+    -------
+    RuleStatus
+        Unchanged for statistics other than the mean, for what was not measured, and
+        where the decision interval cannot be had from the question means alone.
+    """
+    delta = status.delta
+    if delta is None or status.statistic != "mean":
+        return status
+    values = scope.comparison.values[scope.variant_name, status.metric]
+    every_slice = rule.every_slice if isinstance(rule, Guardrail) else None
+    questions = slice_mask(scope, delta, every_slice, values.paired.size)
+    scores = _scores(values, delta.direction, questions)
+    analysis = scope.plan.analysis
+    reported = mean_status(rule, scores, analysis)
+    taken_back = status.status is Status.INCONCLUSIVE and reported is Status.PASS
+    if reported is not status.status and not taken_back:
+        return status
+    return replace(
+        status,
+        tipping=_tipping(scope, rule, scores, reported, values, questions),
+        fragility=fragility(rule, scores, reported, analysis),
+    )
+
+
+def slice_mask(
+    scope: Scope, delta: Delta, every_slice: str | None, n_questions: int
+) -> BoolArray:
+    """Return which questions a delta is about.
+
+    Parameters
+    ----------
+    scope : Scope
+        What was compared.
+    delta : Delta
+        Overall, or of a slice.
+    every_slice : str or None
+        The breakdown that the slice belongs to.
+    n_questions : int
+        All questions.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_questions,)
+    """
+    if delta.slice is None or every_slice is None:
+        return np.ones(n_questions, dtype=np.bool_)
+    pairs = scope.comparison.pairs[scope.position]
+    for part in slice_questions(pairs, parse_slice(every_slice)):
+        if part.label == delta.slice:
+            return part.questions
+    raise LookupError(f"slice {delta.slice} of {delta.metric} is not in the comparison")
+
+
+def stability_sentences(statuses: Sequence[RuleStatus], decision: str) -> list[str]:
+    """Say what would change the decision.
+
+    Parameters
+    ----------
+    statuses : sequence of RuleStatus
+        With their tipping points and fragilities.
+    decision : str
+        The decision.
+
+    Returns
+    -------
+    list of str
+        The nearest tipping point and the nearest fragility among the statuses that
+        decided: all of them for *ship*, else those that fail or are open.
+    """
+    decisive = {
+        "ship": Status.PASS,
+        "do not ship": Status.FAIL,
+        "inconclusive": Status.INCONCLUSIVE,
+    }[decision]
+    rows = [row for row in statuses if row.status is decisive]
+    sentences = []
+    tipped = [(row, row.tipping) for row in rows if row.tipping is not None]
+    if tipped:
+        row, tipping = min(tipped, key=lambda pair: _order(pair[1].questions))
+        sentences.append(_tipping_sentence(row, tipping))
+    flipped = [(row, row.fragility) for row in rows if row.fragility is not None]
+    if flipped:
+        row, fragile = min(flipped, key=lambda pair: _order(pair[1].answers))
+        sentences.append(_fragility_sentence(row, fragile))
+    if decision == "do not ship" and len(rows) > 1 and sentences:
+        sentences.append(
+            f"{len(rows)} rules fail, and the decision changes only with all of them."
+        )
+    return sentences
+
+
+def _scores(values: MetricValues, direction: str, questions: BoolArray) -> Scores:
+    use = values.complete & questions
+    others = np.isfinite(values.variant) & questions & ~use
+    clusters = values.clusters
+    return Scores(
+        baseline=values.baseline[use],
+        variant=values.variant[use],
+        direction=direction,
+        clusters=None if clusters is None else clusters[use],
+        score_range=values.score_range,
+        tie=values.tie,
+        binary=values.binary,
+        further_variant=values.variant[others],
+        further_clusters=None if clusters is None else clusters[others],
+    )
+
+
+def _tipping(
+    scope: Scope,
+    rule: Primary | Guardrail,
+    scores: Scores,
+    reported: Status,
+    values: MetricValues,
+    questions: BoolArray,
+) -> TippingPoint | None:
+    """Find the tipping point; None without a declared range or without scores."""
+    pairs = scope.comparison.pairs[scope.position]
+    metric = _metric(scope, rule.metric)
+    arms = (pairs.baseline, pairs.variant)
+    if metric is None or metric.range is None:
+        return None
+    if not all(metric.name in arm.metrics for arm in arms):
+        return None
+    everything = scope.plan.analysis.bounds == "all"
+    open_questions = population(pairs, metric.name, everything=everything)
+    incomplete = np.flatnonzero(open_questions & questions & ~values.complete)
+    filled = _filled(pairs, metric, scores, reported, incomplete)
+    further = np.isfinite(values.variant) & questions & ~values.complete
+    position = np.where(further, np.cumsum(further) - 1, -1)[incomplete]
+    rows = sum(_missing_rows(arm, metric.name, values.paired.size) for arm in arms)
+    return tipping_point(
+        rule,
+        scores,
+        replace(
+            filled,
+            clusters=None if values.clusters is None else values.clusters[incomplete],
+        ),
+        np.asarray(rows, dtype=np.int64)[incomplete],
+        reported,
+        scope.plan.analysis,
+        further_position=position,
+    )
+
+
+def _filled(
+    pairs: Pairs, metric: Metric, scores: Scores, reported: Status, chosen: IntArray
+) -> Scores:
+    """Fill questions at their worst, or at their best when the status is fail."""
+    low, high = metric.range or (0.0, 1.0)
+    worst_variant_is_low = scores.direction == "higher"
+    if worst_variant_is_low == (reported is Status.FAIL):
+        low, high = high, low
+    n = pairs.paired.size
+    return replace(
+        scores,
+        baseline=filled_means(pairs.baseline, metric.name, n, high)[chosen],
+        variant=filled_means(pairs.variant, metric.name, n, low)[chosen],
+    )
+
+
+def _missing_rows(arm: ArmTable, metric: str, n_questions: int) -> IntArray:
+    lacking = np.isnan(arm.metrics[metric])
+    return np.bincount(arm.question[lacking], minlength=n_questions)
+
+
+def _metric(scope: Scope, name: str) -> Metric | None:
+    return next((m for m in scope.comparison.metrics if m.name == name), None)
+
+
+def _order(count: int | None) -> float:
+    return float("inf") if count is None else count
+
+
+def _tipping_sentence(row: RuleStatus, tipping: TippingPoint) -> str:
+    if tipping.n_questions == 0:
+        return f"{row.metric}: no question lacks a score that could change it."
+    whole = f"{tipping.n_questions} questions without a pair"
+    if tipping.questions is None:
+        return (
+            f"{row.metric}: none of the {whole} changes it, not even all at their "
+            f"{tipping.end}."
+        )
+    return (
+        f"{row.metric}: {tipping.questions} of the {whole} ({tipping.rows} rows), at "
+        f"their {tipping.end}, would make it {tipping.status}."
+    )
+
+
+def _fragility_sentence(row: RuleStatus, fragile: Fragility) -> str:
+    side = fragile.end
+    if fragile.answers is None:
+        return f"{row.metric}: not even the {side} score in all answers changes it."
+    plural = "s" * (fragile.answers != 1)
+    return (
+        f"{row.metric}: {fragile.answers} other answer{plural} of the variant, at the "
+        f"{side} score, would make it {fragile.status}."
+    )

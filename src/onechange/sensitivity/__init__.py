@@ -1,0 +1,30 @@
+"""How firm a status is: margins that could be shown, tipping points, what it takes."""
+
+from onechange.sensitivity.margins import (
+    MarginCheck,
+    margin_check,
+    normal_quantile,
+    questions_needed,
+    trials_needed,
+)
+from onechange.sensitivity.rescoring import Scores, mean_status
+from onechange.sensitivity.tipping import (
+    Fragility,
+    TippingPoint,
+    fragility,
+    tipping_point,
+)
+
+__all__ = [
+    "Fragility",
+    "MarginCheck",
+    "Scores",
+    "TippingPoint",
+    "fragility",
+    "margin_check",
+    "mean_status",
+    "normal_quantile",
+    "questions_needed",
+    "tipping_point",
+    "trials_needed",
+]

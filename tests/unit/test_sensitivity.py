@@ -1,0 +1,404 @@
+"""Margins, tipping points and fragility against brute force and simulation."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import onechange as oc
+from onechange.plan import Analysis, Guardrail, Primary
+from onechange.sensitivity import (
+    Scores,
+    fragility,
+    margin_check,
+    mean_status,
+    questions_needed,
+    tipping_point,
+    trials_needed,
+)
+from onechange.sensitivity.tipping import first_change
+from onechange.stats.choose import decision_interval
+from onechange.stats.sample import paired_sample
+from onechange.status import Status, margin_status
+
+AUTO = Analysis()
+QUICK = Analysis(interval="guarded-t")
+
+
+def binary_scores(
+    both: int,
+    only_baseline: int,
+    only_variant: int,
+    neither: int,
+    direction: str = "higher",
+) -> Scores:
+    table = [(1, 1, both), (1, 0, only_baseline), (0, 1, only_variant), (0, 0, neither)]
+    rows = [(b, v) for b, v, count in table for _ in range(count)]
+    baseline, variant = np.array(rows, dtype=float).T
+    if direction == "lower":
+        baseline, variant = 1 - baseline, 1 - variant
+    return Scores(
+        baseline, variant, direction, score_range=(0.0, 1.0), tie=None, binary=True
+    )
+
+
+def brute_flips(rule, scores: Scores, reported: Status) -> int | None:
+    """Smallest number of answers, whichever they are, that changes the status."""
+    wanted = 1.0 if (scores.direction == "higher") == (reported is Status.FAIL) else 0.0
+    where = np.flatnonzero(scores.variant != wanted)
+    before = scores.baseline[where]
+    for size in range(1, where.size + 1):
+        # only how many were right in the baseline matters
+        ones = int(np.sum(before == 1))
+        for first in range(max(0, size - (where.size - ones)), min(size, ones) + 1):
+            chosen = [
+                *where[before == 1][:first],
+                *where[before == 0][: size - first],
+            ]
+            variant = scores.variant.copy()
+            variant[chosen] = wanted
+            if mean_status(rule, scores.with_variant(variant), AUTO) != reported:
+                return size
+    return None
+
+
+TABLES = [
+    (30, 2, 12, 6),
+    (60, 3, 5, 20),
+    (40, 1, 0, 9),
+    (10, 12, 1, 17),
+    (25, 9, 4, 2),
+    (0, 0, 15, 15),
+    (22, 8, 8, 2),
+    (5, 20, 0, 5),
+]
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("direction", ["higher", "lower"])
+@pytest.mark.parametrize(
+    "rule", [Primary("m"), Guardrail("m", margin=0.1), Guardrail("m", margin=0.2)]
+)
+def test_fragility_of_a_binary_metric_agrees_with_brute_force(
+    table: tuple[int, int, int, int], direction: str, rule
+) -> None:
+    scores = binary_scores(*table, direction)
+    reported = mean_status(rule, scores, AUTO)
+    found = fragility(rule, scores, reported, AUTO)
+    assert found.answers == brute_flips(rule, scores, reported)
+    assert found.end == ("best" if reported is Status.FAIL else "worst")
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("margin", [0.05, 0.2])
+def test_fragility_of_scores_agrees_with_brute_force(seed: int, margin: float) -> None:
+    rng = np.random.default_rng(seed)
+    before = rng.uniform(0.4, 0.9, 11)
+    after = np.clip(before + rng.normal(0.02 * seed - 0.05, 0.04, 11), 0, 1)
+    scores = Scores(before, after, "higher", score_range=(0.0, 1.0))
+    rule = Guardrail("m", margin=margin)
+    reported = mean_status(rule, scores, QUICK)
+    wanted = 1.0 if reported is Status.FAIL else 0.0
+    right = None
+    for size in range(1, 12):
+        for chosen in itertools.combinations(range(11), size):
+            variant = after.copy()
+            variant[list(chosen)] = wanted
+            if mean_status(rule, scores.with_variant(variant), QUICK) != reported:
+                right = size
+                break
+        if right is not None:
+            break
+    found = fragility(rule, scores, reported, QUICK)
+    # Largest change first is the smallest number, or one above it where the spread
+    # of a change matters as much as its size.
+    assert right is not None
+    assert right <= found.answers <= right + 1
+
+
+def test_fragility_needs_a_range_unless_the_metric_is_binary() -> None:
+    before = np.linspace(0.2, 0.9, 12)
+    scores = Scores(before, before + 0.01, "higher")
+    assert fragility(Primary("m"), scores, Status.PASS, QUICK) is None
+    rated = Scores(before.round(), before.round(), "higher", binary=True)
+    assert fragility(Primary("m"), rated, Status.INCONCLUSIVE, QUICK) is not None
+
+
+def brute_tipping(
+    rule,
+    scores: Scores,
+    rows: list[tuple[float | None, float | None]],
+    reported: Status,
+) -> int | None:
+    """Smallest number of questions that, filled anyhow, changes the status."""
+    for size in range(1, len(rows) + 1):
+        for chosen in itertools.combinations(rows, size):
+            options = [
+                [
+                    (b if b is not None else fb, v if v is not None else fv)
+                    for fb in (0.0, 1.0)
+                    for fv in (0.0, 1.0)
+                ]
+                for b, v in chosen
+            ]
+            for assignment in itertools.product(*options):
+                b, v = np.array(assignment).T
+                joined = Scores(
+                    np.concatenate([scores.baseline, b]),
+                    np.concatenate([scores.variant, v]),
+                    scores.direction,
+                    score_range=scores.score_range,
+                )
+                if mean_status(rule, joined, QUICK) != reported:
+                    return size
+    return None
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("direction", ["higher", "lower"])
+def test_tipping_point_of_a_pass_or_fail_agrees_with_brute_force(
+    seed: int, direction: str
+) -> None:
+    rng = np.random.default_rng(seed)
+    before = rng.uniform(0.3, 0.8, 14)
+    step = 0.12 if seed % 2 else -0.12
+    after = np.clip(before + rng.normal(step, 0.05, 14), 0, 1)
+    scores = Scores(before, after, direction, score_range=(0.0, 1.0))
+    rule = Primary("m")
+    reported = mean_status(rule, scores, QUICK)
+    assert reported is not Status.INCONCLUSIVE
+    missing: list[tuple[float | None, float | None]] = [
+        (0.7, None),
+        (None, 0.6),
+        (0.2, None),
+        (None, None),
+    ]
+    up = (direction == "higher") == (reported is Status.FAIL)
+    filled = Scores(
+        np.array([b if b is not None else float(not up) for b, _ in missing]),
+        np.array([v if v is not None else float(up) for _, v in missing]),
+        direction,
+        score_range=(0.0, 1.0),
+    )
+    rows = np.array([1, 1, 3, 2])
+    found = tipping_point(rule, scores, filled, rows, reported, QUICK)
+    assert found.questions == brute_tipping(rule, scores, missing, reported)
+    assert (found.n_questions, found.n_rows) == (4, 7)
+    if found.questions is not None:
+        # the question with nothing known comes first, with its two rows
+        assert found.rows >= 2
+        assert found.status != reported
+
+
+def test_no_missing_question_has_no_tipping_point() -> None:
+    scores = binary_scores(10, 1, 9, 10)
+    none = Scores(np.empty(0), np.empty(0), "higher")
+    found = tipping_point(
+        Primary("m"), scores, none, np.empty(0, dtype=int), Status.PASS, AUTO
+    )
+    assert (found.questions, found.n_questions) == (None, 0)
+
+
+@given(
+    threshold=st.integers(1, 300), last=st.integers(0, 300), guess=st.integers(1, 400)
+)
+def test_first_change_is_exact_from_any_start(
+    threshold: int, last: int, guess: int
+) -> None:
+    calls = []
+
+    def changed(count: int) -> bool:
+        assert 1 <= count <= last
+        calls.append(count)
+        return count >= threshold
+
+    right = threshold if threshold <= last else None
+    assert first_change(changed, last, guess=guess) == right
+    assert len(calls) <= 4 * max(1, last).bit_length() + 4
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    table=st.tuples(*[st.integers(1, 30)] * 4),
+    margin=st.sampled_from([0.02, 0.05, 0.1, 0.3]),
+    direction=st.sampled_from(["higher", "lower"]),
+)
+def test_p_at_the_margin_agrees_with_the_status(
+    table: tuple[int, int, int, int], margin: float, direction: str
+) -> None:
+    scores = binary_scores(*table, direction)
+    sample = scores.sample()
+    choice = decision_interval(sample)
+    if not choice.enough:
+        return
+    interval = choice.interval
+    check = margin_check(
+        sample, margin, direction, interval=interval, standard_error=0.1, analysis=AUTO
+    )
+    status = margin_status(interval, margin, direction)
+    if (
+        abs(check.pvalue_margin - 0.025) > 1e-6
+        and abs(check.pvalue_margin - 0.975) > 1e-6
+    ):
+        assert (check.pvalue_margin < 0.025) == (status is Status.PASS)
+        assert (check.pvalue_margin > 0.975) == (status is Status.FAIL)
+
+
+def test_the_smallest_margin_of_a_rate_without_events() -> None:
+    sample = paired_sample(np.zeros(150), np.zeros(150))
+    interval = decision_interval(sample).interval
+    z = 1.959963984540054
+    for direction in ("higher", "lower"):
+        check = margin_check(
+            sample,
+            0.02,
+            direction,
+            interval=interval,
+            standard_error=0.0,
+            analysis=AUTO,
+        )
+        assert check.smallest_margin == pytest.approx(z**2 / (150 + z**2), abs=1e-9)
+        assert check.pass_probability_unchanged == 0.0
+
+
+def test_the_smallest_margin_passes_unchanged_answers_and_no_smaller_one() -> None:
+    scores = binary_scores(90, 6, 9, 45)
+    sample = scores.sample()
+    interval = decision_interval(sample).interval
+    check = margin_check(
+        sample, 0.05, "higher", interval=interval, standard_error=0.026, analysis=AUTO
+    )
+    unchanged = scores.with_variant(scores.baseline)
+    smallest = check.smallest_margin
+    passes = mean_status(Guardrail("m", margin=smallest), unchanged, AUTO)
+    fails = mean_status(Guardrail("m", margin=smallest * 0.999), unchanged, AUTO)
+    assert passes is Status.PASS
+    assert fails is not Status.PASS
+
+
+def test_without_a_range_unchanged_scores_show_no_margin() -> None:
+    rng = np.random.default_rng(2)
+    b, d = rng.uniform(1, 9, 40), rng.normal(0, 0.3, 40)
+    sample = paired_sample(b, b + d)
+    interval = decision_interval(sample, name="guarded-t").interval
+    check = margin_check(
+        sample, 0.2, "higher", interval=interval, standard_error=0.05, analysis=QUICK
+    )
+    assert check.smallest_margin is None
+    assert check.pvalue_margin is not None
+    assert margin_check(
+        sample, 0.2, "higher", interval=None, standard_error=None, analysis=QUICK
+    ) == type(check)(None, None, None)
+
+
+def test_the_chance_to_pass_agrees_with_simulation() -> None:
+    """Binary, 12 % discordant either way, margin 0.08, n = 200."""
+    rng = np.random.default_rng(11)
+    shares = [0.6, 0.06, 0.06, 0.28]
+    rule = Guardrail("m", margin=0.08)
+    passed, told = [], []
+    for _ in range(400):
+        counts = rng.multinomial(200, shares)
+        scores = binary_scores(*counts)
+        sample = scores.sample()
+        interval = decision_interval(sample).interval
+        passed.append(margin_status(interval, rule.margin, "higher") is Status.PASS)
+        error = float(np.std(sample.difference, ddof=1)) / math.sqrt(200)
+        check = margin_check(
+            sample,
+            rule.margin,
+            "higher",
+            interval=interval,
+            standard_error=error,
+            analysis=AUTO,
+        )
+        told.append(check.pass_probability_unchanged)
+    # Monte Carlo error of 400 draws 0.02; the normal approximation adds little
+    assert np.mean(told) == pytest.approx(np.mean(passed), abs=0.06)
+
+
+def test_questions_needed_follow_the_square_root_law() -> None:
+    reach = 1.9599639845 + 0.8416212336  # of a standard error of 1 at 100 questions
+    assert questions_needed(100, 1.9599639845, 1.0, reach) == 100
+    assert questions_needed(100, 1.9599639845, 1.0, reach / 2) == 400
+    assert questions_needed(100, 1.0, 1.0, 0.0) is None
+    assert questions_needed(100, math.inf, 1.0, 1.0) is None
+
+
+def test_trials_needed() -> None:
+    assert trials_needed(3, 0.5, 0.75) == 6
+    assert trials_needed(1, 1.0, 0.1) == 10
+    assert trials_needed(3, 0.2, 0.5) is None
+    assert trials_needed(3, 0.0, 0.9) is None
+
+
+def arms(scores: Scores) -> tuple:
+    import pandas as pd
+
+    ids = [f"q{i:03d}" for i in range(scores.n_pairs)]
+    return tuple(
+        pd.DataFrame({"question_id": ids, "m": values})
+        for values in (scores.baseline, scores.variant)
+    )
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_decide_and_rescoring_give_the_same_status(
+    table: tuple[int, int, int, int],
+) -> None:
+    plan = oc.Plan(
+        "m",
+        [
+            Guardrail("m", margin=0.1),
+            Guardrail("m", limit=0.5, rule="estimate"),
+            Guardrail("answered", limit=0.9),
+        ],
+        metrics=[oc.Metric("m", direction="higher", range=(0, 1))],
+    )
+    scores = binary_scores(*table)
+    decision = oc.decide(oc.compare(*arms(scores), plan))
+    for rule, status in zip(
+        (*plan.primary, *plan.guardrails[:2]), decision.statuses, strict=False
+    ):
+        assert mean_status(rule, scores, AUTO) == status.status
+        assert status.fragility is not None
+        assert status.tipping.n_questions == 0
+
+
+def test_tipping_points_travel_with_the_decision() -> None:
+    base, variant = arms(binary_scores(40, 2, 30, 28))
+    variant["m"] = variant["m"].where(variant.index % 9 != 0)  # 12 unscored
+    plan = oc.Plan("m", metrics=[oc.Metric("m", direction="higher", range=(0, 1))])
+    decision = oc.decide(oc.compare(base, variant, plan))
+    (status,) = decision.statuses
+    assert status.status == "pass"
+    assert status.tipping.n_questions == 12
+    assert status.tipping.n_rows == 12
+    first, second = decision.tipping_points
+    assert "12 questions without a pair" in first
+    assert f"{status.fragility.answers} other answers of the variant" in second
+    bare = oc.decide(oc.compare(base, variant, plan), stability=False)
+    assert bare.statuses[0].tipping is None
+    assert bare.tipping_points == ()
+
+
+def test_a_pass_that_leans_on_missing_scores_says_how_many() -> None:
+    base, variant = arms(binary_scores(40, 0, 9, 31))
+    losses = variant.index[(base["m"] == 1)][:10]
+    variant.loc[losses, "m"] = np.nan
+    plan = oc.Plan("m", metrics=[oc.Metric("m", direction="higher", range=(0, 1))])
+    (status,) = oc.decide(oc.compare(base, variant, plan)).statuses
+    assert status.status == "pass"
+    count = status.tipping.questions
+    assert status.tipping.rows == count
+    filled = variant.copy()
+    for given_up, right in ((count, "inconclusive"), (count - 1, "pass")):
+        filled = variant.copy()
+        filled.loc[losses[:given_up], "m"] = 0.0
+        (again,) = oc.decide(oc.compare(base, filled, plan)).statuses
+        assert again.status == right
