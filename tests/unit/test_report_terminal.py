@@ -63,9 +63,13 @@ def test_colour_only_adds_to_what_the_words_say() -> None:
 
 
 def test_roles_that_do_not_fit_are_said_in_the_head() -> None:
-    name = "a_rather_long_metric_name"
+    name = "a_long_metric_name"
     wide = builders.guardrail(
-        metric=name, rule="estimate", limit=3000.0, delta=builders.delta(name)
+        metric=name,
+        rule="estimate",
+        margin=None,
+        limit=3000.0,
+        delta=builders.delta(name),
     )
     text = render_text(builders.decision(statuses=(builders.rule(), wide)))
     head = text[text.index("primary") :].splitlines()[0]
@@ -118,7 +122,7 @@ def test_a_long_metric_name_is_cut_and_its_figures_are_not() -> None:
     rule = builders.rule(metric=name, delta=builders.delta(name))
     base = builders.comparison(deltas=(builders.delta(name),), slices=(), trials=())
     text = render_text(builders.decision(statuses=(rule,), comparison=base))
-    line = next(line for line in text.splitlines() if line.startswith("primary"))
+    line = next(line for line in text.splitlines() if line.startswith("a_metric"))
     assert text_width(line) <= 100
     assert "…  " in line
     assert "−0.001 … +0.117" in line

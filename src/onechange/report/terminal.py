@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Container, Sequence
 from dataclasses import replace
@@ -25,7 +24,7 @@ from onechange.report.context import (
     make_context,
 )
 from onechange.report.deltas import metrics_table
-from onechange.report.document import Table
+from onechange.report.document import Column, Table
 from onechange.report.ledger import change_text, ledger_text
 from onechange.report.rules import headline, lead, rules_table
 from onechange.report.runs import runs_line
@@ -40,7 +39,6 @@ MIN_SLICES = 3
 MIN_NOTES = 5
 LABEL = 11
 MIN_NAME = 10
-ANSI = re.compile(r"\x1b\[[0-9;]*m")
 # Said last, and first to give way: they describe the reading, not the result.
 ROUTINE = {
     "direction-assumed",
@@ -118,16 +116,50 @@ def _slice_lines(context: Context) -> int:
 
 
 def _rule_lines(context: Context, width: int, color: bool) -> list[str]:
-    """Lay out the promises; where the roles do not fit, the head says the order."""
+    """Lay out the promises; where the roles do not fit, the head says their order."""
     table = rules_table(context, compact=True)
-    lines = _table_lines(table, width, color=color)
-    if max(text_width(ANSI.sub("", line)) for line in lines) <= width:
-        return lines
-    roles = list(dict.fromkeys(row[0] for row in table.rows))
-    named = replace(table.columns[1], title=", ".join(roles))
+    roles = ", ".join(dict.fromkeys(row[0] for row in table.rows))
     rows = tuple(row[1:] for row in table.rows)
-    table = replace(table, columns=(named, *table.columns[2:]), rows=rows)
-    return _table_lines(table, width, color=color)
+    layouts = [table] + [
+        replace(table, columns=(Column(head), *table.columns[2:]), rows=rows)
+        for head in (roles, "rule")
+    ]
+    return _first_that_fits(layouts, width, color)
+
+
+def _first_that_fits(
+    tables: Sequence[Table], width: int, color: bool = False
+) -> list[str]:
+    """Lay out the first table that is narrow enough, else the last with cut names."""
+    for table in tables:
+        lines = _layout(table)
+        if max(text_width(line) for line in lines) <= width:
+            return _with_colors(lines, table, color)
+    return _with_colors(_layout(_with_cut_names(tables[-1], width)), tables[-1], color)
+
+
+def _layout(table: Table) -> list[str]:
+    align = "".join(column.align for column in table.columns)
+    head = [column.title for column in table.columns]
+    return text_table(head, table.rows, align).splitlines()
+
+
+def _with_cut_names(table: Table, width: int) -> Table:
+    """Cut the names in the first column; the cut is marked, figures stay whole."""
+    excess = max(text_width(line) for line in _layout(table)) - width
+    room = max(max(text_width(row[0]) for row in table.rows) - excess, MIN_NAME)
+    rows = tuple((shorten(row[0], room), *row[1:]) for row in table.rows)
+    return replace(table, rows=rows)
+
+
+def _with_colors(lines: list[str], table: Table, color: bool) -> list[str]:
+    if not table.row_status:
+        return lines
+    body = []
+    for line, status in zip(lines[2:], table.row_status, strict=True):
+        start = max(line.rfind(SYMBOLS[status]), 0)
+        body.append(line[:start] + _painted(line[start:], status, color))
+    return [*lines[:2], *body]
 
 
 def _height(lines: Sequence[str], width: int) -> int:
@@ -163,7 +195,11 @@ def _reasons(context: Context, width: int, statuses: Container[str]) -> list[str
 
 def _comparison_blocks(context: Context, width: int) -> list[list[str]]:
     head = [escape_terminal(headline(context))]
-    table = _table_lines(metrics_table(context, marks=False), width)
+    whole = metrics_table(context, marks=False)
+    shorter = replace(
+        whole, columns=whole.columns[:-1], rows=tuple(row[:-1] for row in whole.rows)
+    )
+    table = _first_that_fits([whole, shorter], width)
     slices = _forests(context, width, room=None)
     notes = _notes(_gathered_notes(context), width, at_most=None)
     signature = [escape_terminal(context.comparison.signature)]
@@ -248,30 +284,6 @@ def _notes(
             break
         lines += wrapped
     return lines
-
-
-def _table_lines(table: Table, width: int, *, color: bool = False) -> list[str]:
-    align = "".join(column.align for column in table.columns)
-    head = [column.title for column in table.columns]
-    lines = text_table(head, table.rows, align).splitlines()
-    excess = max(text_width(line) for line in lines) - width
-    if excess > 0:
-        # Only names are ever cut, and the cut is marked; figures stay whole.
-        column = head.index("metric") if "metric" in head else 0
-        longest = max(text_width(row[column]) for row in table.rows)
-        room = max(longest - excess, MIN_NAME)
-        rows = [
-            [shorten(cell, room) if i == column else cell for i, cell in enumerate(row)]
-            for row in table.rows
-        ]
-        lines = text_table(head, rows, align).splitlines()
-    if not table.row_status:
-        return lines
-    body = []
-    for line, status in zip(lines[2:], table.row_status, strict=True):
-        start = max(line.rfind(SYMBOLS[status]), 0)
-        body.append(line[:start] + _painted(line[start:], status, color))
-    return [*lines[:2], *body]
 
 
 def _labelled(label: str, text: str, width: int) -> list[str]:
