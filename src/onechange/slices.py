@@ -144,10 +144,12 @@ def _labels(pairs: Pairs, column: str) -> tuple[NDArray[np.int64], list[str]]:
     if column not in pairs.labels:
         known = sorted(pairs.labels)
         near = get_close_matches(column, known, n=1)
-        hint = f'; did you mean "{near[0]}"?' if near else ""
+        hint = f'; did you mean "{near[0]}"' if near else ""
+        if column in pairs.baseline.metrics:
+            hint = f'; it holds numbers: give cut points, "{column}:LOW,HIGH"'
         raise PlanError(
-            f'slice "{column}" is not a column of labels in the data{hint} '
-            f"Found: {', '.join(known) or 'none'}."
+            f'slice "{column}" is not a column of labels in the data{hint}. '
+            f"Columns of labels: {', '.join(known) or 'none'}."
         )
     texts = np.array(
         [NO_LABEL if text is None else str(text) for text in pairs.labels[column]],
@@ -164,10 +166,10 @@ def _cut_labels(
     if column not in pairs.baseline.metrics:
         known = sorted(pairs.baseline.metrics)
         near = get_close_matches(column, known, n=1)
-        hint = f'; did you mean "{near[0]}"?' if near else ""
+        hint = f'; did you mean "{near[0]}"' if near else ""
         raise PlanError(
             f'slice "{column}" with cut points is not a column of numbers in the '
-            f"baseline{hint} Found: {', '.join(known) or 'none'}."
+            f"baseline{hint}. Columns of numbers: {', '.join(known) or 'none'}."
         )
     values = question_means(pairs, "baseline", column)
     texts = [f"{cut:g}" for cut in cuts]

@@ -65,7 +65,8 @@ def variant_values(
     values = {metric.name: _metric_values(pairs, metric, plan) for metric in metrics}
     measured = {rate_name: _rate_values(pairs, rate_name) for rate_name in RATES}
     rates = {key: value for key, value in measured.items() if value is not None}
-    fitted = _fitted({**rates, **values}, asked_methods(plan))
+    some_binary = any(metric.binary for metric in values.values())
+    fitted = _fitted({**rates, **values}, asked_methods(plan), some_binary=some_binary)
     return VariantValues(
         name=name,
         pairs=pairs,
@@ -88,7 +89,7 @@ def asked_methods(plan: Plan) -> Methods:
 
 
 def _fitted(
-    values: Mapping[str, MetricValues], asked: Methods
+    values: Mapping[str, MetricValues], asked: Methods, *, some_binary: bool
 ) -> dict[str, tuple[Methods, tuple[Note, ...]]]:
     """Methods per metric: one for scores of 0 and 1 gives way on other scores.
 
@@ -96,7 +97,6 @@ def _fitted(
     another, that one gets ``auto`` and a note; where it suits none, the name stays
     and is refused with the way out.
     """
-    some_binary = any(metric.binary for metric in values.values())
     fitted = {}
     for name, metric in values.items():
         misfit = {

@@ -10,7 +10,6 @@ import sys
 import traceback
 from typing import Annotated
 
-import click
 import typer
 
 from onechange import __version__
@@ -69,27 +68,18 @@ def main(arguments: list[str] | None = None) -> None:
     debug = "--debug" in words
     words = [word for word in words if word != "--debug"]
     try:
-        code = app(words, standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        code = ERROR
-    except click.Abort:
-        code = ERROR
+        app(words, prog_name="onechange")  # leaves with SystemExit, 2 for wrong usage
     except OnechangeError as error:
         _report(str(error), debug=debug)
-        code = ERROR
     except BrokenPipeError:
-        # The reader of our output left (`| head`): nothing more to say.
-        sys.stderr.close()
-        code = ERROR
+        sys.stderr.close()  # our reader left (`| head`): nothing more to say
     except Exception as error:  # noqa: BLE001 - a crash must not look like a decision
         _report(
-            f"onechange stopped on a defect of its own ({type(error).__name__}: "
-            f"{error}); please report it with the output of --debug.",
+            f"stopped on a defect of its own ({type(error).__name__}: {error}); please "
+            "report it with the output of --debug.",
             debug=debug,
         )
-        code = ERROR
-    sys.exit(code if isinstance(code, int) else 0)
+    sys.exit(ERROR)
 
 
 def _report(text: str, *, debug: bool) -> None:
