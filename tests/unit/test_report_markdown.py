@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -11,6 +12,7 @@ import builders
 import casefiles
 import onechange as oc
 from onechange.report.markdown import render_markdown
+from onechange.stats.estimate import Note
 
 ORDER = [
     "What was compared",
@@ -134,8 +136,26 @@ def test_notes_are_numbered_and_referred_to() -> None:
     text = render_markdown(builders.decision())
     numbers = re.findall(r"^(\d+)\. ([a-z-]+):", text, flags=re.M)
     code = {name: number for number, name in numbers}
-    assert code["skewed"] == "2"
-    assert "latency_ms ↓ ²" in text
+    assert code["skewed"] == "1"
+    assert "latency_ms ↓ ¹" in text
+
+
+def test_notes_of_single_slices_are_details_with_numbers_that_go_on() -> None:
+    note = Note("small-slice", "4 pairs, below the minimum slice size 10.")
+    broken = builders.breakdown()
+    broken = replace(broken, deltas=(replace(broken.deltas[0], notes=(note,)),))
+    text = render_markdown(
+        builders.decision(comparison=builders.comparison(slices=(broken,)))
+    )
+    main, rest = text.split("<summary>Notes: details</summary>")
+    last = re.findall(r"^(\d+)\. ", main, flags=re.M)[-1]
+    number = re.search(r"^(\d+)\. small-slice: ", rest, flags=re.M)
+    assert number is not None
+    assert int(number[1]) == int(last) + 1
+    starts = [
+        t.attrGet("start") or 1 for t in _tokens(text) if t.type == "ordered_list_open"
+    ]
+    assert starts == [1, int(number[1])]
 
 
 def test_what_is_not_measured_says_so() -> None:

@@ -38,6 +38,17 @@ def test_what_does_not_fit_is_counted() -> None:
     assert re.search(r"· \d+ more in the report", text)
 
 
+def test_the_serious_notes_come_before_those_about_the_reading() -> None:
+    notes = (
+        Note("role-inferred", "Roles."),
+        Note("skewed", "Skewed."),
+        Note("identical-arms", "The same file twice."),
+    )
+    text = render_text(builders.decision(comparison=builders.comparison(notes=notes)))
+    places = [text.index(code) for code in ("identical-arms", "skewed", "role-infer")]
+    assert places == sorted(places)
+
+
 def test_the_decision_and_its_reason_come_first() -> None:
     lines = render_text(builders.decision()).splitlines()
     assert lines[0] == "◐ Inconclusive: top_k 3 to 8"

@@ -103,7 +103,6 @@ def _breakdown_blocks(context: Context, breakdown: SliceBreakdown) -> list[Block
 
 def _breakdown_details(context: Context, breakdown: SliceBreakdown) -> list[Block]:
     metrics = _metrics(context, breakdown)
-    context.notes.add(breakdown.notes, breakdown.spec.name)
     blocks: list[Block] = [
         _slices_table(context, breakdown, metrics, _variants(breakdown))
     ]

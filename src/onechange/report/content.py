@@ -17,8 +17,6 @@ from onechange.report.unscored import unscored_section
 
 __all__ = ["build_document"]
 
-MAX_OPEN_NOTES = 12  # a longer list is folded
-
 
 def build_document(result: Comparison | Decision) -> Document:
     """Lay out a comparison or decision as the blocks of a report.
@@ -35,8 +33,7 @@ def build_document(result: Comparison | Decision) -> Document:
     """
     context = make_context(result)
     status = str(context.decision.decision) if context.decision else ""
-    if context.decision is not None:
-        context.notes.add(context.decision.notes)
+    n_main = len(context.notes.places)
     sections = [
         compared_section(context),
         rules_section(context),
@@ -47,8 +44,7 @@ def build_document(result: Comparison | Decision) -> Document:
         unscored_section(context),
         methods_section(context),
     ]
-    context.notes.add(context.comparison.notes)
-    sections.append(_notes_section(context))
+    sections.append(_notes_section(context, n_main))
     return Document(
         symbol=SYMBOLS.get(status, ""),
         headline=headline(context),
@@ -59,7 +55,8 @@ def build_document(result: Comparison | Decision) -> Document:
     )
 
 
-def _notes_section(context: Context) -> Section | None:
+def _notes_section(context: Context, n_main: int) -> Section | None:
+    """List all notes by number; those of single slices are details."""
     items = []
     for note, places in context.notes.places.items():
         where = f" ({'; '.join(places)})" if places else ""
@@ -69,7 +66,10 @@ def _notes_section(context: Context) -> Section | None:
     intro = Paragraph(
         "Raised numbers in the tables point here; docs/notes.md explains every code."
     )
-    blocks = (intro, Bullets(tuple(items), numbered=True))
-    if len(items) > MAX_OPEN_NOTES:
-        return Section("notes", f"Notes ({len(items)})", (), blocks)
-    return Section("notes", "Notes", blocks)
+    main, rest = tuple(items[:n_main]), tuple(items[n_main:])
+    return Section(
+        "notes",
+        "Notes",
+        (intro, Bullets(main, start=1)) if main else (intro,),
+        (Bullets(rest, start=n_main + 1),) if rest else (),
+    )

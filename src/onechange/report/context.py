@@ -25,6 +25,7 @@ __all__ = [
     "comparison_of",
     "decision_of",
     "delta_notes",
+    "main_notes",
     "make_context",
     "metric_text",
     "slice_text",
@@ -69,6 +70,30 @@ class NoteList:
                 met.append(place)
             numbers.append(list(self.places).index(note) + 1)
         return tuple(dict.fromkeys(numbers))
+
+
+def main_notes(comparison: Comparison, decision: Decision | None) -> NoteList:
+    """Collect what everybody should read: all notes but those of single slices.
+
+    Notes of the built-in rates count where a rule is about them.
+    """
+    met = NoteList()
+    if decision is not None:
+        met.add(decision.notes)
+        for status in decision.statuses:
+            met.add(status.notes, status.metric)
+            if status.delta is not None:
+                met.add(delta_notes(status.delta), status.metric)
+    for delta in comparison.deltas:
+        met.add(delta_notes(delta), delta.metric)
+    for audit in comparison.audits:
+        met.add(audit.notes)
+    met.add(comparison.notes)
+    for trials in comparison.trials:
+        met.add(trials.notes, trials.metric)
+    for breakdown in comparison.slices:
+        met.add(breakdown.notes, breakdown.spec.name)
+    return met
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +156,7 @@ def make_context(result: Comparison | Decision) -> Context:
         decision=decision,
         plan=plan,
         decimals=printed_decimals(comparison, plan),
-        notes=NoteList(),
+        notes=main_notes(comparison, decision),
     )
 
 

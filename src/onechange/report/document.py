@@ -53,10 +53,10 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Bullets:
-    """A list of sentences; `numbered` lists are referred to by their numbers."""
+    """A list of sentences, numbered from `start` on where it is given."""
 
     items: tuple[str, ...]
-    numbered: bool = False
+    start: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

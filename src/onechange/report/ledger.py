@@ -26,7 +26,6 @@ def compared_section(context: Context) -> Section:
         suffix = f" of {audit.variant_name}" if context.several else ""
         blocks.append(Paragraph(change_text(audit, context.plan), "Change" + suffix))
         blocks.append(Paragraph(ledger_text(audit), "Compared" + suffix))
-        context.notes.add(audit.notes, audit.variant_name if context.several else "")
     if context.plan.question_set:
         blocks.append(Paragraph(context.plan.question_set, "Question set"))
     for audit in context.comparison.audits:

@@ -72,10 +72,11 @@ def block_markdown(block: Block) -> str:
         caption = f"**{escape_markdown(block.caption)}**\n\n" if block.caption else ""
         return caption + body
     if isinstance(block, Bullets):
-        return "\n".join(
-            (f"{i}. " if block.numbered else "- ") + _line(item)
-            for i, item in enumerate(block.items, 1)
-        )
+        marks = ["- "] * len(block.items)
+        if block.start is not None:
+            marks = [f"{block.start + i}. " for i in range(len(block.items))]
+        items = zip(marks, block.items, strict=True)
+        return "\n".join(mark + _line(item) for mark, item in items)
     if block.label:
         return f"**{escape_markdown(block.label)}**: {escape_markdown(block.text)}"
     return _line(block.text)

@@ -70,7 +70,17 @@ INTERVALS: dict[str, tuple[str, tuple[str, ...]]] = {
     "fieller": ("Fieller's interval", ("fieller1954",)),
     "guarded-fieller": ("Fieller's interval with a guard", ("fieller1954",)),
     "hall": ("Hall's transformed t interval", ("hall1992",)),
+    "guarded-t+hall": (
+        "at each end the wider of the guarded t interval and Hall's transformed t "
+        "interval",
+        ("hall1992",),
+    ),
     "wilson": ("the Wilson interval", ("wilson1927",)),
+    "wilson-cluster": (
+        "the Wilson interval widened by the design effect of the clusters",
+        ("wilson1927", "bell2002", "pustejovsky2018"),
+    ),
+    "order-statistics": ("exact binomial order statistics", ()),
 }
 TESTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "sign-flip": ("the sign-flip test", ("fisher1935",)),

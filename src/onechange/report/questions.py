@@ -147,7 +147,7 @@ def _table(
     )
     texts = _text_columns(pairs, found)
     columns = (
-        Column("question"),
+        Column("question_id"),
         *(Column(label) for label in labels),
         Column("baseline", "r"),
         Column("variant", "r"),

@@ -22,8 +22,6 @@ def runs_section(context: Context) -> Section | None:
     trials = context.comparison.trials
     if not trials:
         return None
-    for row in trials:
-        context.notes.add(row.notes, row.metric)
     if (
         max(len(arm.labels) for row in trials for arm in (row.baseline, row.variant))
         < 2

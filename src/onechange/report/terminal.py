@@ -19,8 +19,6 @@ from onechange.report.breakdowns import forest_plot
 from onechange.report.context import (
     SYMBOLS,
     Context,
-    NoteList,
-    delta_notes,
     make_context,
 )
 from onechange.report.deltas import metrics_table
@@ -39,6 +37,25 @@ MIN_SLICES = 3
 MIN_NOTES = 5
 LABEL = 11
 MIN_NAME = 10
+# Said first: each can overturn the decision or the way to read it.
+SERIOUS = (
+    "identical-arms",
+    "more-than-one-change",
+    "scale-mismatch",
+    "judge-changed",
+    "not-comparable",
+    "metric-only-in-one-arm",
+    "plan-deviation",
+    "too-few-questions",
+    "few-clusters",
+    "high-missing-share",
+    "possible-cluster",
+    "runs-differ",
+    "selective-rerun",
+    "identical-trials",
+    "reversal",
+    "interval-and-test-disagree",
+)
 # Said last, and first to give way: they describe the reading, not the result.
 ROUTINE = {
     "direction-assumed",
@@ -245,25 +262,15 @@ def _forests(context: Context, width: int, *, room: int | None) -> list[list[str
 
 
 def _gathered_notes(context: Context) -> list[tuple[Note, str]]:
-    """List notes with the metrics they were met at, those about the reading last."""
-    comparison, decision = context.comparison, context.decision
-    met = NoteList()
-    if decision is not None:
-        met.add(decision.notes)
-        for status in decision.statuses:
-            met.add(status.notes, status.metric)
-            if status.delta is not None:
-                met.add(delta_notes(status.delta), status.metric)
-    else:
-        for delta in comparison.deltas:
-            met.add(delta_notes(delta), delta.metric)
-    for audit in comparison.audits:
-        met.add(audit.notes)
-    met.add(comparison.notes)
-    for breakdown in comparison.slices:
-        met.add(breakdown.notes, breakdown.spec.name)
-    found = [(note, ", ".join(places)) for note, places in met.places.items()]
-    return sorted(found, key=lambda pair: pair[0].code in ROUTINE)
+    """List notes with the metrics they were met at, the serious ones first."""
+    found = [(note, ", ".join(places)) for note, places in context.notes.places.items()]
+    return sorted(found, key=lambda pair: _rank(pair[0].code))
+
+
+def _rank(code: str) -> int:
+    if code in SERIOUS:
+        return SERIOUS.index(code)
+    return len(SERIOUS) + (code in ROUTINE)
 
 
 def _notes(
