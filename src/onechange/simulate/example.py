@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onechange.simulate.arms import DECIMALS, Simulation, simulate
+from onechange.simulate.traces import traces
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +32,7 @@ def example(*, seed: int = EXAMPLE_SEED) -> Simulation:
 
 
 def example_files(simulation: Simulation) -> dict[str, str]:
-    """Write both arms and their settings as text.
+    """Write both arms, their settings and their traces as text.
 
     Parameters
     ----------
@@ -46,8 +47,10 @@ def example_files(simulation: Simulation) -> dict[str, str]:
     return {
         "baseline.jsonl": _jsonl(simulation.baseline),
         "baseline.settings.toml": _toml(simulation.baseline_settings),
+        "baseline.traces.jsonl": _lines(traces(simulation, "baseline")),
         "variant.jsonl": _jsonl(simulation.variant),
         "variant.settings.toml": _toml(simulation.variant_settings),
+        "variant.traces.jsonl": _lines(traces(simulation, "variant")),
     }
 
 
@@ -77,6 +80,12 @@ def _jsonl(frame: pd.DataFrame) -> str:
         )
         lines.append("{" + ", ".join(cells) + "}\n")
     return "".join(lines)
+
+
+def _lines(records: list[dict[str, Any]]) -> str:
+    import json
+
+    return "".join(json.dumps(record) + "\n" for record in records)
 
 
 def _number(value: float, decimals: int) -> str:

@@ -17,7 +17,7 @@ from onechange.simulate.questions import QuestionType
 
 __all__ = ["traces"]
 
-_N_CANDIDATES = 20
+_N_CANDIDATES = 12
 _N_PAGES = 60
 _Pages = tuple[list[str], list[str], QuestionType, int]
 _CONTRADICTED = 3  # every third unsupported claim contradicts its source
@@ -74,12 +74,12 @@ def _pages(simulation: Simulation) -> Iterator[_Pages]:
     rng = np.random.default_rng([design.seed, 1_000])
     ranks = simulation.draws[0].evidence_rank
     for number, document in enumerate(questions.document_index.tolist()):
-        name = questions.documents[document]
+        name = f"d{document + 1:02d}"
         order = (1 + np.argsort(rng.random(_N_PAGES))).tolist()
         value = 100 + int(rng.random() * 900)
         found = [rank for rank in ranks[number].tolist() if rank > 0]
-        evidence = [f"{name}#p{order.pop()}" for _ in found]
-        candidates = [f"{name}#p{page}" for page in order[:_N_CANDIDATES]]
+        evidence = [f"{name}-p{order.pop()}" for _ in found]
+        candidates = [f"{name}-p{page}" for page in order[:_N_CANDIDATES]]
         for rank, page in sorted(zip(found, evidence, strict=True)):
             if rank <= _N_CANDIDATES:
                 candidates.insert(rank - 1, page)
@@ -121,7 +121,7 @@ def _record(
     stated = value if right else 100 + (value + 37) % 900
     record["answer"] = kind.reference.format(value=stated)
     if evidence:
-        record["correct"] = int(right)
+        record |= {"correct": int(right), "scores": {"correctness": int(right)}}
     record["claims"] = _claims(draws, place, retrieved)
     return record
 
@@ -129,8 +129,7 @@ def _record(
 def _text(record: dict[str, Any], page: str) -> str:
     if page in record["evidence"]:
         return f"{record['question']} {record['reference'][0]}"
-    number = page.rpartition("#p")[2]
-    return f"Page {number} of {record['document']}, on another matter."
+    return f"Page {page.rpartition('-p')[2]}, on another matter."
 
 
 def _claims(
