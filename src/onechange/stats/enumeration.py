@@ -10,11 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "MANY_STATES",
     "binomial_half",
     "count_below",
+    "first_mean_above",
     "kth_smallest_mean",
     "n_states",
     "split_in_halves",
+    "states_per_half",
     "subset_states",
 ]
 
@@ -22,6 +25,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 LOG_TWO = float(np.log(2.0))
+MANY_STATES = 1.5e5  # per half: below a tenth of a second
 
 
 def binomial_half(count: int) -> FloatArray:
@@ -132,6 +136,25 @@ def split_in_halves(counts: IntArray) -> NDArray[np.bool_]:
     return first
 
 
+def states_per_half(counts: IntArray) -> float:
+    """Return the larger number of states when the values are split in two.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (n_values,)
+        Number of questions per value.
+
+    Returns
+    -------
+    float
+        ``inf`` when it is certainly above `MANY_STATES`.
+    """
+    if n_states(counts) > MANY_STATES**2:
+        return float("inf")
+    first = split_in_halves(counts)
+    return max(n_states(counts[first]), n_states(counts[~first]))
+
+
 def count_below(
     values: FloatArray, counts: IntArray, threshold: float, tolerance: float
 ) -> float:
@@ -171,7 +194,75 @@ def count_below(
     cumulated = np.concatenate(([0.0], np.cumsum(left_probability[order])))
     room = threshold + tolerance - right[0]
     below = np.searchsorted(left[0][order], room, side="right")
-    return float(right_probability @ cumulated[below])
+    return float(np.sum(right_probability * cumulated[below]))
+
+
+def first_mean_above(
+    values: FloatArray,
+    sizes: FloatArray,
+    counts: IntArray,
+    *,
+    bracket: tuple[float, float],
+    tail: float,
+) -> float | None:
+    """Pick the subset mean at which the share exceeds a tail out of a bracket.
+
+    Parameters
+    ----------
+    values, sizes, counts
+        As in `kth_smallest_mean`.
+    bracket : tuple of float
+        The mean lies above the first and not above the second number.
+    tail : float
+        Half of the error level.
+
+    Returns
+    -------
+    float or None
+        The attained mean itself; None when too many lie in the bracket.
+    """
+    low, high = bracket
+    first = split_in_halves(counts)
+    columns = np.vstack((values, sizes))
+    left, left_weight = subset_states(columns[:, first], counts[first])
+    right, right_weight = subset_states(columns[:, ~first], counts[~first])
+    moved, other = left[0] - high * left[1], right[0] - high * right[1]
+    order = np.argsort(moved, kind="stable")
+    noise = 1e-12 * float(np.sum(np.abs(values) * counts))
+    room = (high - low) * float(np.sum(sizes * counts)) + noise
+    start = np.searchsorted(moved[order], -other - room, side="left")
+    stop = np.searchsorted(moved[order], -other + noise, side="right")
+    pairs = stop - start
+    if int(np.sum(pairs)) > MANY_STATES:
+        return None
+    b = np.repeat(np.arange(pairs.size), pairs)
+    offset = np.arange(b.size) - np.repeat(np.cumsum(pairs) - pairs, pairs)
+    a = order[np.repeat(start, pairs) + offset]
+    size = left[1, a] + right[1, b]
+    some = size > 0.0
+    means = (left[0, a] + right[0, b])[some] / size[some]
+    weight = (left_weight[a] * right_weight[b])[some]
+    # Everything up to the upper end, less what lies above a candidate.
+    total = count_below(values - high * sizes, counts, 0.0, noise)
+    return _step_within(means, weight, total, tail, high)
+
+
+def _step_within(
+    means: FloatArray, weight: FloatArray, total: float, tail: float, high: float
+) -> float:
+    """Return the smallest candidate whose cumulated share exceeds the tail."""
+    kept = means <= high + 1e-13 * abs(high)
+    order = np.argsort(-means[kept], kind="stable")
+    means, weight = means[kept][order], weight[kept][order]
+    if means.size == 0:
+        return high
+    # The share at a candidate: all of the total but the candidates above it.
+    share = total - (np.cumsum(weight) - weight)
+    noise = 1e-13 * float(np.max(np.abs(means)))
+    first_of_run = np.append(True, -np.diff(means) > noise)
+    run = np.flatnonzero(first_of_run)
+    exceeding = run[share[run] > tail * (1.0 + 1e-13)]
+    return float(means[exceeding[-1]]) if exceeding.size else high
 
 
 def kth_smallest_mean(

@@ -6,13 +6,13 @@ mean over single questions x = 1). Its law is read off the sign of Σ W (y - r x
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from onechange.stats.exact import SERIES_VALUES
 from onechange.stats.gamma import gamma_sum_below
 from onechange.stats.inversion import Law, upper_tail
 from onechange.stats.laws import IndependentLaws, MultinomialLaw, PoissonLaw
@@ -23,6 +23,8 @@ from onechange.stats.listed import (
     listed_law,
     listed_resamples,
 )
+from onechange.stats.roots import first_above
+from onechange.stats.series import PowerSums, SeriesMultinomialLaw, power_sums
 
 __all__ = ["RatioLaw", "ResampledLaw", "resampled_law"]
 
@@ -52,38 +54,57 @@ class RatioLaw:
         ``multinomial``, ``poisson`` or ``exponential`` weights of the units.
     step : float
         Distance of attainable values of the statistic, 0 when there is none.
+    sums : PowerSums, optional
+        Of a mean of many values, to spare the pass over them.
     """
 
     strata: tuple[Cells, ...]
     weighting: str = "multinomial"
     step: float = 0.0
+    sums: PowerSums | None = None
 
     def below(self, point: float) -> float:
         """Probability that the resampled ratio is below a point."""
-        parts: list[Law] = []
-        for cells in self.strata:
-            moved = cells.y - point * cells.x
-            if self.weighting == "exponential":
-                return gamma_sum_below(moved, cells.counts)
-            parts.append(_weighted(moved, cells.counts, self.weighting))
-        law = parts[0] if len(parts) == 1 else IndependentLaws(tuple(parts))
-        low, high = law.support()
-        if high <= 0.0:
-            return 1.0
-        if low >= 0.0:
-            return 0.0
-        mean = law.moments(0.0)[1]
-        if mean > 0.0:
-            return upper_tail(law.opposite(), 0.0).probability
-        return upper_tail(law, 0.0).complement().probability
+        return self._below(point, True)
 
     def quantile(self, probability: float) -> float:
         """Solve for the value with that probability below it."""
+        from scipy.special import ndtri
+
         centre, spread, low, high = self._location()
-        root = _root(self.below, probability, centre, spread, low, high)
+        _, root = first_above(
+            self._below,
+            probability,
+            start=centre + float(ndtri(probability)) * spread,
+            spread=spread,
+            bounds=(low, high),
+        )
         if self.step > 0.0:
             return float(self.step * np.ceil(root / self.step - 0.5))
         return root
+
+    def _below(self, point: float, lobes: bool) -> float:
+        if self.weighting == "exponential":
+            cells = self.strata[0]
+            return gamma_sum_below(cells.y - point * cells.x, cells.counts)
+        if self.sums is not None:
+            law: Law = SeriesMultinomialLaw(self.sums)
+            place = law.n_terms * (point - self.sums.centre)
+        else:
+            parts = [
+                _weighted(cells.y - point * cells.x, cells.counts, self.weighting)
+                for cells in self.strata
+            ]
+            law = parts[0] if len(parts) == 1 else IndependentLaws(tuple(parts))
+            place = 0.0
+        low, high = law.support()
+        if high <= place:
+            return 1.0
+        if low >= place:
+            return 0.0
+        if law.moments(0.0)[1] > place:
+            return upper_tail(law.opposite(), -place, lobes=lobes).probability
+        return upper_tail(law, place, lobes=lobes).complement().probability
 
     def _location(self) -> tuple[float, float, float, float]:
         """Centre, standard error and range of the resampled ratio."""
@@ -135,7 +156,11 @@ def resampled_law(
                 ratio = (strata[0].y @ drawn)[some] / denominator[some]
                 kept = probability[some]
                 return listed_law(ratio, kept / float(np.sum(kept)))
-    return RatioLaw(strata, weighting, step)
+    sums = None
+    many = strata[0].counts.size > SERIES_VALUES
+    if weighting == "multinomial" and mean and len(strata) == 1 and many:
+        sums = power_sums(strata[0].y, strata[0].counts)
+    return RatioLaw(strata, weighting, step, sums)
 
 
 def _weighted(moved: FloatArray, counts: IntArray, weighting: str) -> Law:
@@ -143,37 +168,3 @@ def _weighted(moved: FloatArray, counts: IntArray, weighting: str) -> Law:
         return PoissonLaw(moved, counts)
     n = int(np.sum(counts))
     return MultinomialLaw(moved, counts / n, n)
-
-
-def _root(
-    below: Callable[[float], float],
-    probability: float,
-    centre: float,
-    spread: float,
-    lowest: float,
-    highest: float,
-) -> float:
-    """Solve below(x) = probability for x, on the probit scale."""
-    from scipy.special import ndtri
-
-    target = float(ndtri(probability))
-    low, high = lowest, highest
-    z_low, z_high = -np.inf, np.inf
-    guess = centre + target * spread
-    for _ in range(100):
-        if high - low <= 1e-10 * spread:
-            break
-        if not low < guess < high:
-            guess = 0.5 * (low + high)
-        z = float(ndtri(below(guess)))
-        if abs(z - target) < 1e-12:
-            return guess
-        if z < target:
-            low, z_low = guess, z
-        else:
-            high, z_high = guess, z
-        if np.isfinite(z_low) and np.isfinite(z_high):
-            guess = low + (high - low) * (target - z_low) / (z_high - z_low)
-        else:
-            guess = guess + 1.1 * (target - z) * spread
-    return 0.5 * (low + high)

@@ -12,13 +12,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Law", "Tail", "upper_tail", "vertical_line"]
+__all__ = ["Law", "Tail", "upper_tail"]
 
 FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
 
 DIGITS = 38.0  # natural logarithm of the relative size of what may be dropped
 SMALLEST_TILT = 2.5  # in standard deviations
+NEGLIGIBLE = 25.0  # logarithm of the lobes that are left out
 MAX_NODES = 200_000
 FURTHEST = 60.0  # frequency in reciprocal root mean squares of a term
 
@@ -26,8 +27,8 @@ FURTHEST = 60.0  # frequency in reciprocal root mean squares of a term
 class Law(Protocol):
     """What the inversion asks of the law of a sum."""
 
-    def cumulant(self, z: ComplexArray) -> ComplexArray:
-        """Logarithm of the moment generating function, up to 2πi."""
+    def tilted(self, tilt: float, t: FloatArray) -> ComplexArray:
+        """Characteristic function of the law tilted by e^{tilt·y}, at `t`."""
 
     @property
     def n_terms(self) -> int:
@@ -140,9 +141,9 @@ def upper_tail(
 
     def terms(at: NDArray[np.int64]) -> FloatArray:
         t = np.multiply(at, delta)
-        z = vertical_line(tilt, t)
+        z = tilt + 1j * t
         kernel = 1.0 / z if step is None else step / -np.expm1(-step * z)
-        value_at = np.exp(law.cumulant(z) - value - 1j * (t * point)) * kernel
+        value_at = law.tilted(tilt, t) * np.exp(-1j * (t * point)) * kernel
         return np.asarray(value_at.real * np.where(at == 0, 0.5, 1.0))
 
     part = terms(np.concatenate((nodes, rest)))
@@ -153,25 +154,6 @@ def upper_tail(
         return Tail(0.0, -np.inf, np.inf)
     log = value - tilt * point + float(np.log(total))
     return Tail(float(np.exp(log)), log, error / (total * spread))
-
-
-def vertical_line(tilt: float, t: FloatArray) -> ComplexArray:
-    """Return the points tilt + i t.
-
-    Parameters
-    ----------
-    tilt : float
-        Real part of all points.
-    t : ndarray of float, shape (n_points,)
-        Imaginary parts.
-
-    Returns
-    -------
-    ndarray of complex, shape (n_points,)
-    """
-    z = np.empty(t.size, dtype=np.complex128)
-    z.real, z.imag = tilt, t
-    return z
 
 
 def _tilt(law: Law, point: float) -> tuple[float, tuple[float, float, float]]:
@@ -211,7 +193,7 @@ def _period(law: Law, point: float, tilt: float, value: float, spread: float) ->
     """Return the shortest period whose aliases are negligible beside the tail."""
     below = (DIGITS + max(0.0, tilt * point - value)) / tilt
     above = np.inf
-    for shift in (4.0, 7.0, 11.0):
+    for shift in (4.0, 6.5, 9.0):
         other = tilt + shift / spread
         log = law.moments(other)[0] - value - (other - tilt) * point
         above = min(above, (log + DIGITS) * spread / shift)
@@ -231,7 +213,7 @@ def _lobes(
     if rest.size == 0:
         return rest, 0.0
     log = law.log_envelope(tilt, np.multiply(rest, delta))
-    kept = rest[log > -DIGITS - 2.0]
+    kept = rest[log > -NEGLIGIBLE]
     if complete:
         return kept, 0.0
     ending = float(np.exp(np.max(log[log.size // 2 :])))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onechange.stats.envelope import NEGLIGIBLE, screen, spectrum
-from onechange.stats.inversion import Law, vertical_line
+from onechange.stats.inversion import Law
 
 __all__ = ["IndependentLaws", "MultinomialLaw", "PoissonLaw", "SignLaw"]
 
@@ -36,14 +36,24 @@ class SignLaw:
     sizes: FloatArray
     counts: IntArray | FloatArray
 
-    def cumulant(self, z: ComplexArray) -> ComplexArray:
-        """Σ log cosh(z a)."""
-        total = np.zeros(z.shape, dtype=np.complex128)
-        for part in _chunks(self.sizes.size, z.size):
-            w = z[:, None] * self.sizes[None, part]
-            log = w + np.log1p(np.exp(-2.0 * w)) - LOG_TWO
-            total += np.einsum("ij,j->i", log, self.counts[part])
-        return total
+    def tilted(self, tilt: float, t: FloatArray) -> ComplexArray:
+        """Π (cos(t a) + i tanh(θ a) sin(t a))."""
+        product = np.ones(t.size, dtype=np.complex128)
+        tanh = np.tanh(tilt * self.sizes)
+        single = self.counts == 1
+        for part in _chunks(self.sizes.size, t.size):
+            w = np.multiply.outer(self.sizes[part], t)
+            factor = np.empty(w.shape, dtype=np.complex128)
+            np.cos(w, out=factor.real)
+            np.multiply(np.sin(w), tanh[part, None], out=factor.imag)
+            alone = single[part]
+            if alone.all():
+                product *= np.multiply.reduce(factor, axis=0)
+                continue
+            product *= np.multiply.reduce(factor[alone], axis=0)
+            log = np.log(factor[~alone])
+            product *= np.exp(np.einsum("ij,i->j", log, self.counts[part][~alone]))
+        return product
 
     @property
     def n_terms(self) -> int:
@@ -80,8 +90,9 @@ class SignLaw:
         shrink = np.cosh(np.minimum(np.abs(tilt * self.sizes), 300.0)) ** -2.0
         weights = self.counts * shrink
         if self.sizes.size > MANY_VALUES:
-            cosine, _ = spectrum(2.0 * self.sizes, weights, t)
-            log = -0.25 * (float(np.sum(weights)) - cosine)
+            both = np.concatenate((2.0 * self.sizes, -2.0 * self.sizes))
+            cosine = spectrum(both, np.concatenate((weights, weights)), t)
+            log = -0.25 * float(np.sum(weights)) * (1.0 - cosine)
             return np.where(np.isnan(log), NEGLIGIBLE, log)
         top = np.argsort(-weights, kind="stable")[:ENVELOPE_VALUES]
 
@@ -111,15 +122,21 @@ class MultinomialLaw:
     probability: FloatArray
     n_draws: int
 
-    def cumulant(self, z: ComplexArray) -> ComplexArray:
-        """Return n log Σ p e^{z v}."""
-        total = np.zeros(z.shape, dtype=np.complex128)
-        top = float(np.max(z.real[0] * self.values))
-        for part in _chunks(self.values.size, z.size):
-            w = np.exp(z[:, None] * self.values[None, part] - top)
-            total += np.einsum("ij,j->i", w, self.probability[part])
+    def tilted(self, tilt: float, t: FloatArray) -> ComplexArray:
+        """Return (Σ q e^{i t v})^n with the tilted probabilities q."""
+        weight = self._tilted_probability(tilt)
+        total = np.zeros(t.size, dtype=np.complex128)
+        for part in _chunks(self.values.size, t.size):
+            w = np.multiply.outer(self.values[part], t)
+            total.real += np.einsum("ij,i->j", np.cos(w), weight[part])
+            total.imag += np.einsum("ij,i->j", np.sin(w), weight[part])
         with np.errstate(divide="ignore"):
-            return np.asarray(self.n_draws * (np.log(total) + top))
+            return np.asarray(np.exp(self.n_draws * np.log(total)))
+
+    def _tilted_probability(self, tilt: float) -> FloatArray:
+        w = tilt * self.values
+        weight = self.probability * np.exp(w - np.max(w))
+        return np.asarray(weight / np.sum(weight))
 
     @property
     def n_terms(self) -> int:
@@ -147,13 +164,10 @@ class MultinomialLaw:
 
     def log_envelope(self, tilt: float, t: FloatArray) -> FloatArray:
         """Return log |φ| of the tilted law, from binned values where they are many."""
-        if self.values.size <= MANY_VALUES:
+        if self.values.size <= ENVELOPE_VALUES:
             return _modulus(self, tilt, t)
-        top = float(np.max(tilt * self.values))
-        weight = self.probability * np.exp(tilt * self.values - top)
-        cosine, sine = spectrum(self.values, weight / float(np.sum(weight)), t)
-        with np.errstate(divide="ignore"):
-            log = 0.5 * self.n_draws * np.log(cosine**2 + sine**2)
+        weight = self._tilted_probability(tilt)
+        log = self.n_draws * np.log(spectrum(self.values, weight, t) + 1e-300)
         return np.where(np.isnan(log), NEGLIGIBLE, log)
 
 
@@ -172,13 +186,15 @@ class PoissonLaw:
     values: FloatArray
     counts: IntArray
 
-    def cumulant(self, z: ComplexArray) -> ComplexArray:
-        """Return Σ (e^{z v} - 1)."""
-        total = np.zeros(z.shape, dtype=np.complex128)
-        for part in _chunks(self.values.size, z.size):
-            w = np.expm1(z[:, None] * self.values[None, part])
-            total += np.einsum("ij,j->i", w, self.counts[part])
-        return total
+    def tilted(self, tilt: float, t: FloatArray) -> ComplexArray:
+        """Return exp Σ c e^{θ v} (e^{i t v} - 1)."""
+        weight = self.counts * np.exp(tilt * self.values)
+        total = np.full(t.size, -np.sum(weight), dtype=np.complex128)
+        for part in _chunks(self.values.size, t.size):
+            w = np.multiply.outer(self.values[part], t)
+            total.real += np.einsum("ij,i->j", np.cos(w), weight[part])
+            total.imag += np.einsum("ij,i->j", np.sin(w), weight[part])
+        return np.asarray(np.exp(total))
 
     @property
     def n_terms(self) -> int:
@@ -218,12 +234,12 @@ class IndependentLaws:
 
     parts: tuple[Law, ...]
 
-    def cumulant(self, z: ComplexArray) -> ComplexArray:
-        """Sum of the parts' cumulant functions."""
-        total = np.zeros(z.shape, dtype=np.complex128)
+    def tilted(self, tilt: float, t: FloatArray) -> ComplexArray:
+        """Product of the parts' characteristic functions."""
+        product = np.ones(t.size, dtype=np.complex128)
         for part in self.parts:
-            total += part.cumulant(z)
-        return total
+            product *= part.tilted(tilt, t)
+        return product
 
     @property
     def n_terms(self) -> int:
@@ -254,13 +270,8 @@ class IndependentLaws:
 
 
 def _modulus(law: Law, tilt: float, t: FloatArray) -> FloatArray:
-    """Log |φ| of a tilted law from its cumulant function."""
-    value = law.moments(tilt)[0]
-    log = np.empty(t.size)
-    for start in range(0, t.size, 4096):
-        z = vertical_line(tilt, t[start : start + 4096])
-        log[start : start + 4096] = law.cumulant(z).real - value
-    return log
+    """Log |φ| of a tilted law from its characteristic function."""
+    return np.asarray(np.log(np.abs(law.tilted(tilt, t)) + 1e-300))
 
 
 def _chunks(n_values: int, n_points: int) -> list[slice]:

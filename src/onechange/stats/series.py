@@ -14,6 +14,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from onechange.stats.inversion import Law
 from onechange.stats.laws import MultinomialLaw, SignLaw
 
 __all__ = ["PowerSums", "SeriesMultinomialLaw", "SeriesSignLaw", "power_sums"]
@@ -141,18 +142,17 @@ class SeriesSignLaw:
             return None
         return cls(base, shift, _even_sums(base.sums, shift / base.scale, order))
 
-    def cumulant(self, z: ComplexArray) -> ComplexArray:
-        """Σ log cosh(z (v + shift))."""
-        far = np.abs(z) > self.base.radius
-        if far.any():
-            total = np.empty(z.shape, dtype=np.complex128)
-            total[far] = self._direct().cumulant(z[far])
-            total[~far] = self.cumulant(z[~far]) if not far.all() else 0.0
-            return total
+    def tilted(self, tilt: float, t: FloatArray) -> ComplexArray:
+        """Characteristic function of the law tilted by e^{tilt·y}, at `t`."""
+        z = tilt + 1j * t
+        near = np.abs(z) <= self.base.radius
+        if not near.all() or tilt > self.base.radius:
+            return _by_parts(self, self._direct(), tilt, t, near)
         square = (z * self.base.scale) ** 2
-        total = np.polynomial.polynomial.polyval(square, self.even) * square
-        total += self._outliers().cumulant(z)
-        return np.asarray(total)
+        series = np.polynomial.polynomial.polyval(square, self.even) * square
+        u = (tilt * self.base.scale) ** 2
+        series -= float(np.polynomial.polynomial.polyval(u, self.even)) * u
+        return np.asarray(np.exp(series) * self._outliers().tilted(tilt, t))
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
         """Return the cumulant function and its derivatives at a real point."""
@@ -232,22 +232,24 @@ class SeriesMultinomialLaw:
         """Number of draws."""
         return int(np.sum(self.base.counts))
 
-    def cumulant(self, z: ComplexArray) -> ComplexArray:
-        """Return n log Σ p e^{z v}."""
-        far = np.abs(z) > self.base.radius
-        if far.any():
-            total = np.empty(z.shape, dtype=np.complex128)
-            total[far] = self._direct().cumulant(z[far])
-            total[~far] = self.cumulant(z[~far]) if not far.all() else 0.0
-            return total
+    def tilted(self, tilt: float, t: FloatArray) -> ComplexArray:
+        """Characteristic function of the law tilted by e^{tilt·y}, at `t`."""
+        z = tilt + 1j * t
+        near = np.abs(z) <= self.base.radius
+        if not near.all() or tilt > self.base.radius:
+            return _by_parts(self, self._direct(), tilt, t, near)
+        mass = self._mass(np.concatenate(([tilt], z)))
+        return np.asarray(np.exp(self.n_terms * np.log(mass[1:] / mass[0])))
+
+    def _mass(self, z: ComplexArray) -> ComplexArray:
+        """Return Σ c e^{z v}."""
         coefficients = self.base.sums / _factorials(self.base.sums.size)
-        mass: ComplexArray = np.polynomial.polynomial.polyval(
-            z * self.base.scale, coefficients
-        )
+        mass = np.zeros(z.shape, dtype=np.complex128)
+        mass += np.polynomial.polynomial.polyval(z * self.base.scale, coefficients)
         if self.base.outliers.size:
-            far_values = np.exp(z[:, None] * self.base.outliers)
-            mass += np.sum(far_values * self.base.outlier_counts, axis=1)
-        return np.asarray(self.n_terms * np.log(mass / self.n_terms))
+            outer = np.exp(np.multiply.outer(z, self.base.outliers))
+            mass += np.einsum("ij,j->i", outer, self.base.outlier_counts)
+        return mass
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
         """Return the cumulant function and its derivatives at a real point."""
@@ -292,6 +294,18 @@ class SeriesMultinomialLaw:
     def _direct(self) -> MultinomialLaw:
         n = self.n_terms
         return MultinomialLaw(self.base.values, self.base.counts / n, n)
+
+
+def _by_parts(
+    series: Law, direct: Law, tilt: float, t: FloatArray, near: NDArray[np.bool_]
+) -> ComplexArray:
+    """Take the frequencies that the power sums do not serve term by term."""
+    if not near.any():
+        return direct.tilted(tilt, t)
+    value = np.empty(t.size, dtype=np.complex128)
+    value[near] = series.tilted(tilt, t[near])
+    value[~near] = direct.tilted(tilt, t[~near])
+    return value
 
 
 def _factorials(size: int) -> FloatArray:

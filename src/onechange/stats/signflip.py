@@ -78,7 +78,7 @@ def signflip_test(
         raise MethodError("the sign-flip test has no paired difference to work on")
     sums, sizes = _units(difference, clusters)
     values, counts = group(_shifted(sums, sizes, shift))
-    total = float(values @ counts)
+    total = float(np.sum(values * counts))
     if alternative == "two-sided":
         tail = _two_sided(values, counts, total)
     else:
@@ -88,7 +88,7 @@ def signflip_test(
         pvalue=max(SMALLEST, min(1.0, tail.probability)),
         method="sign-flip",
         alternative=alternative,
-        statistic=float(np.mean(difference)),
+        statistic=float(np.sum(np.sort(difference))) / difference.size,
         log10_pvalue=min(0.0, tail.log / LOG_TEN),
     )
 
@@ -233,7 +233,7 @@ def _shifted(sums: FloatArray, sizes: FloatArray, shift: float) -> FloatArray:
 
 
 def _two_sided(values: FloatArray, counts: IntArray, total: float) -> Tail:
-    noise = 1e-12 * float(np.abs(values) @ counts)
+    noise = 1e-12 * float(np.sum(np.abs(values) * counts))
     if abs(total) <= noise:
         return Tail.of(1.0)
     return subset_tail(np.copysign(1.0, total) * values, counts).halved(-1)

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onechange.stats.enumeration import kth_smallest_mean, n_states
-from onechange.stats.exact import SERIES_VALUES, group, subset_tail
-from onechange.stats.inversion import Tail, upper_tail
+from onechange.stats.enumeration import (
+    MANY_STATES,
+    first_mean_above,
+    kth_smallest_mean,
+    n_states,
+    states_per_half,
+)
+from onechange.stats.exact import (
+    SERIES_VALUES,
+    group,
+    smooth_subset_tail,
+    subset_tail,
+)
+from onechange.stats.inversion import upper_tail
+from onechange.stats.roots import Bracket, first_above, shrink
 from onechange.stats.series import SeriesSignLaw, power_sums
 from onechange.stats.size_and_sum import size_and_sum
 
@@ -17,11 +30,9 @@ __all__ = ["subset_mean_limits"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-Share = Callable[[float, bool], Tail]
+Share = Callable[[float, bool], float]
 
-LISTED_STATES = 2.0**20  # subsets whose means are listed one by one
-ACCURACY = 1e-9  # of the standard error
-NEAR = 1e-7  # probits within which one more step reaches the root
+LISTED_STATES = 2.0**14  # subsets whose means are listed one by one
 
 
 def subset_mean_limits(
@@ -49,6 +60,8 @@ def subset_mean_limits(
     p-value of the hypothesis that the mean is δ. It steps up with δ; the lower limit
     is the first δ at which it exceeds the tail.
     """
+    from scipy.special import ndtri
+
     if sums.size * np.log(2.0) < -np.log(tail) * (1.0 - 1e-12):
         return -np.inf, np.inf
     values, group_sizes, counts = _group_units(sums, sizes)
@@ -73,9 +86,59 @@ def subset_mean_limits(
     else:
         share = _direct_share(values, group_sizes, counts)
         opposite = _direct_share(-values, group_sizes, counts)
-    low = _first_above(share, tail, mean, spread, float(np.min(ratios)))
-    high = -_first_above(opposite, tail, -mean, spread, -float(np.max(ratios)))
+    ends = float(np.min(ratios)), float(np.max(ratios))
+    start = float(ndtri(tail)) * spread
+    search = _Search(values, group_sizes, counts, tail, spread)
+    low = search.first(share, mean + start, (ends[0], mean))
+    high = -search.opposite().first(opposite, start - mean, (-ends[1], -mean))
     return low, high
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Search:
+    """Units and tail of one limit."""
+
+    values: FloatArray
+    sizes: FloatArray
+    counts: IntArray
+    tail: float
+    spread: float
+
+    def opposite(self) -> _Search:
+        return _Search(-self.values, self.sizes, self.counts, self.tail, self.spread)
+
+    def first(self, share: Share, start: float, bounds: Bracket) -> float:
+        """Return the first mean whose share exceeds the tail."""
+        if states_per_half(self.counts) > MANY_STATES:
+            return first_above(
+                share, self.tail, start=start, spread=self.spread, bounds=bounds
+            )[1]
+
+        def smooth(delta: float) -> float:
+            moved = self.values - delta * self.sizes
+            return smooth_subset_tail(moved, self.counts).probability
+
+        # Narrow enough for the subset means within to be listed.
+        accuracy = min(0.3, 1e6 / n_states(self.counts))
+        bracket = first_above(
+            share,
+            self.tail,
+            start=start,
+            spread=self.spread,
+            bounds=bounds,
+            smooth=smooth,
+            accuracy=accuracy,
+        )
+        units = self.values, self.sizes, self.counts
+        while True:
+            mean = first_mean_above(*units, bracket=bracket, tail=self.tail)
+            if mean is not None:
+                return mean
+            width = (bracket[1] - bracket[0]) / 100.0
+            narrower = shrink(share, self.tail, bracket, width)
+            if narrower == bracket:
+                return bracket[1]
+            bracket = narrower
 
 
 def _group_units(
@@ -91,9 +154,9 @@ def _group_units(
 
 
 def _direct_share(values: FloatArray, sizes: FloatArray, counts: IntArray) -> Share:
-    def share(delta: float, lobes: bool) -> Tail:
+    def share(delta: float, lobes: bool) -> float:
         moved = values - delta * sizes
-        return subset_tail(moved, counts, lattice=False, lobes=lobes)
+        return subset_tail(moved, counts, lattice=False, lobes=lobes).probability
 
     return share
 
@@ -104,73 +167,16 @@ def _series_shares(values: FloatArray, counts: IntArray) -> tuple[Share, Share]:
     n = int(np.sum(counts))
     direct = _direct_share(values, np.ones(values.size), counts)
 
-    def share(delta: float, lobes: bool) -> Tail:
+    def share(delta: float, lobes: bool) -> float:
         law = SeriesSignLaw.of(base, base.centre - delta)
         if law is None:
             return direct(delta, lobes)
         point = n * (base.centre - delta)
         if point >= 0.0:
-            return upper_tail(law, point, lobes=lobes)
-        return upper_tail(law, -point, lobes=lobes).complement()
+            return upper_tail(law, point, lobes=lobes).probability
+        return upper_tail(law, -point, lobes=lobes).complement().probability
 
-    def opposite(delta: float, lobes: bool) -> Tail:
-        return share(-delta, lobes).complement()
+    def opposite(delta: float, lobes: bool) -> float:
+        return 1.0 - share(-delta, lobes)
 
     return share, opposite
-
-
-def _first_above(
-    share: Share, tail: float, mean: float, spread: float, smallest: float
-) -> float:
-    """Find where an increasing step function first exceeds the tail."""
-    from scipy.special import ndtri
-
-    target = float(ndtri(tail))
-
-    def gap(delta: float, lobes: bool) -> float:
-        z = float(ndtri(max(share(delta, lobes).probability, 1e-300)))
-        return z - target
-
-    guess = _secant(gap, mean + target * spread, spread)
-    if guess is not None and abs(last := gap(guess, True)) < NEAR:
-        return guess - last * spread
-    return _bracketed(gap, smallest, mean, ACCURACY * spread)
-
-
-def _secant(
-    gap: Callable[[float, bool], float], start: float, spread: float
-) -> float | None:
-    """Solve by secant steps from the main lobe alone; None without convergence."""
-    here, value, slope = start, gap(start, False), 1.0 / spread
-    for _ in range(12):
-        if abs(value) < 1e-10:
-            return here
-        there = here - value / slope
-        value_there = gap(there, False)
-        if there != here and value_there != value:
-            slope = (value_there - value) / (there - here)
-        if slope <= 0.0 or abs(value_there) > 3.0:
-            return None
-        here, value = there, value_there
-    return here
-
-
-def _bracketed(
-    gap: Callable[[float, bool], float], low: float, high: float, accuracy: float
-) -> float:
-    """Find where a step function becomes positive, halving at least every third step.
-
-    The value at `low` is taken as negative and that at `high` as positive.
-    """
-    below, above = -9.0, 3.0
-    for step in range(200):
-        if high - low <= accuracy:
-            break
-        share = 0.5 if step % 3 == 2 else below / (below - above)
-        middle = low + (high - low) * min(max(share, 1e-3), 1.0 - 1e-3)
-        value = gap(middle, True)
-        if value > 0.0:
-            high, above = middle, value
-        else:
-            low, below = middle, value
-    return high
