@@ -314,7 +314,8 @@ def _verdict(name: str, column: Column, missing: frozenset[str]) -> _Verdict:
     always = "_".join(words) in _ALWAYS_SETTINGS
     about_questions = "question" in words or words in (["qtype"], ["type"])
     could_be = not about_questions and ending not in _LOOSE_ENDINGS - _MAYBE_SETTINGS
-    tally = column.tally()
+    looks_like_text = cells.score_value(column.value(0), missing) is None
+    tally = column.tally() if looks_like_text else None  # quicker for labels
     if tally is not None:
         n_rows = sum(tally.values())
         n_text, n_present = _count_texts(tally, missing)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,7 +23,7 @@ from onechange.formats.source import MAX_BYTES
 
 __all__ = ["Column", "ListColumn", "Table", "csv_table"]
 
-_CHUNK = 1 << 16  # rows turned into columns at a time
+_CHUNK = 1 << 9  # rows turned into columns at a time
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -148,10 +149,10 @@ def csv_table(text: str, *, name: str, delimiter: str = ",") -> Table:
         collected: list[list[str]] = [[] for _ in header]
         n_rows = 0
         for rows in _chunks(reader):
-            if set(map(len, rows)) != {len(header)}:
+            if not set(map(len, rows)) <= {len(header)}:
                 _refuse_width(rows, len(header), name, text, delimiter, n_rows)
             for cells_so_far, more in zip(
-                collected, zip(*rows, strict=True), strict=True
+                collected, zip(*rows, strict=True), strict=False
             ):
                 cells_so_far.extend(more)
             n_rows += len(rows)
@@ -206,16 +207,10 @@ def _header(row: Sequence[str], name: str, delimiter: str) -> list[str]:
     return header
 
 
-def _chunks(reader: Iterable[list[str]]) -> Iterable[list[list[str]]]:
-    rows: list[list[str]] = []
-    for row in reader:
-        if row:
-            rows.append(row)
-            if len(rows) == _CHUNK:
-                yield rows
-                rows = []
-    if rows:
-        yield rows
+def _chunks(reader: Iterator[list[str]]) -> Iterator[list[list[str]]]:
+    """Rows in lots that fit the processor's cache, without the blank ones."""
+    while rows := list(islice(reader, _CHUNK)):
+        yield rows if all(rows) else [row for row in rows if row]
 
 
 def _refuse_width(

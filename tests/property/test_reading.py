@@ -95,7 +95,7 @@ def _read_or_refusal(path: Path) -> Results | str:
 
 
 @settings(
-    max_examples=400,
+    max_examples=250,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
