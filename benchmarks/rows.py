@@ -16,6 +16,7 @@ from cells import Cell
 from events import (
     Event,
     covers,
+    covers_compared,
     covers_p95,
     covers_ratio,
     covers_with_rows,
@@ -46,7 +47,11 @@ class Row:
     low: float = 0.0
     high: float = 100.0
     reference: float | None = None
-    unit: str = "questions"
+
+    @property
+    def unit(self) -> str:
+        """What `n` counts."""
+        return "documents" if self.cell.name.startswith("clustered") else "questions"
 
     @property
     def name(self) -> str:
@@ -56,140 +61,164 @@ class Row:
 
 LATENCY = cells.latency(1.2, name="lognormal ratio=1.2")
 LATENCY_EQUAL = cells.latency(1.0, name="lognormal equal")
-LATENCY_HEAVIER = cells.latency(
-    1.0, noise=(0.3, 0.9), name="lognormal equal mean, heavier variant"
-)
 TRIALS = cells.trials_continuous(name="trials cont null")
 LOW_NOISE = cells.trials_continuous(noise=0.05, name="trials cont lownoise null")
 RUN_EFFECT = cells.trials_continuous(run=0.03, name="trials cont trialeff null")
-DOCUMENTS = "documents"
+
+
+Sizes = dict[int, tuple[float, float, float]]  # n -> measured in the study, low, high
 
 
 def all_rows() -> tuple[Row, ...]:
     """List every row of the benchmark."""
     return (
-        *_coverage_rows(),
+        *_mean_rows(),
+        *_other_statistic_rows(),
         *_coverage_controls(),
         *_type_one_rows(),
+        *_cluster_type_one_rows(),
+        *_type_one_controls(),
         *_false_pass_rows(),
+        *_named_false_pass_rows(),
+        *_false_pass_reports(),
+        *_false_pass_controls(),
         *_ship_rows(),
     )
 
 
-def _named_and_auto(
-    cell: Cell,
-    sizes: dict[int, tuple[float, float, float]],
-    method: str,
-    unit: str = "questions",
-) -> Iterator[Row]:
-    for n, (reference, low, high) in sizes.items():
-        for name in (method, "auto"):
+def _sizes(
+    numbers: tuple[int, ...],
+    measured: tuple[float, ...],
+    limits: tuple[tuple[float, float], ...] | tuple[float, float],
+) -> Sizes:
+    """Join sizes, rates of the study, and limits (one pair for all, or one each)."""
+    pairs = limits if isinstance(limits[0], tuple) else (limits,) * len(numbers)
+    return {
+        n: (reference, *pair)
+        for n, reference, pair in zip(numbers, measured, pairs, strict=True)
+    }
+
+
+USUAL = (20, 50, 150)
+BINARY_LIMITS = ((94.0, 100.0), (94.0, 100.0), (94.0, 97.5), (94.0, 97.5))
+SCORE_LIMITS = ((90.5, 99.5), (92.8, 98.2), (93.0, 98.2), (93.0, 98.2))
+ZERO_LIMITS = ((87.5, 97.0), (92.0, 97.0), (92.8, 97.0))
+
+# cell, method, sizes: every row is run by the named method and through `auto`
+MEAN_TABLE: tuple[tuple[Cell, str, Sizes], ...] = (
+    *(
+        (
+            cells.binary(psi, delta),
+            "newcombe",
+            _sizes((20, 50, 150, 500), measured, BINARY_LIMITS),
+        )
+        for psi, delta, measured in (
+            (0.05, 0.03, (100.0, 99.2, 96.2, 96.0)),
+            (0.10, 0.03, (99.6, 97.6, 95.7, 95.2)),
+            (0.30, 0.10, (95.8, 95.9, 95.4, 95.3)),
+        )
+    ),
+    *(
+        (cell, "sign-flip", _sizes((10, 20, 50, 150), measured, SCORE_LIMITS))
+        for cell, measured in (
+            (cells.ordinal(0.0), (98.6, 97.0, 96.4, 95.3)),
+            (cells.ordinal(0.25), (95.3, 95.2, 94.9, 95.3)),
+            (cells.faithfulness(0.60, 0.75), (92.3, 94.2, 94.7, 94.5)),
+        )
+    ),
+    (
+        cells.ordinal(0.25),
+        "expanded-percentile",
+        _sizes(USUAL, (95.0, 94.8, 95.2), (93.3, 97.0)),
+    ),
+    (LATENCY, "sign-flip", _sizes(USUAL, (94.5, 95.0, 94.6), (93.0, 97.0))),
+    (
+        cells.zero_inflated(0.05),
+        "guarded-t",
+        _sizes(USUAL, (89.4, 93.5, 94.3), ZERO_LIMITS),
+    ),
+    (
+        cells.clustered("normal"),
+        "cr2-t",
+        _sizes((7, 21, 68), (95.1, 94.6, 95.4), (93.5, 96.5)),
+    ),
+    (
+        cells.clustered("normal"),
+        "sign-flip",
+        _sizes((7, 21, 68), (95.5, 94.7, 95.4), (93.3, 97.5)),
+    ),
+    (TRIALS, "sign-flip", _sizes(USUAL, (95.2, 95.1, 95.1), (93.5, 96.5))),
+)
+
+
+def _mean_rows() -> Iterator[Row]:
+    for cell, method, sizes in MEAN_TABLE:
+        for n, (measured, low, high) in sizes.items():
+            for label, name, reference in (
+                (method, method, measured),
+                (f"auto (for {method})", "auto", None),
+            ):
+                yield Row(
+                    COVERAGE,
+                    cell,
+                    n,
+                    label,
+                    covers(name),
+                    low=low,
+                    high=high,
+                    reference=reference,
+                )
+
+
+def two_way_rows() -> Iterator[Row]:
+    """Give the rows of the two-way interval; `all_rows` takes them once it is built."""
+    for n, measured in ((50, 95.2), (150, 93.5), (500, 93.0)):
+        for name, low in (("two-way", 91.5), ("auto", 92.5)):
             yield Row(
                 COVERAGE,
-                cell,
+                RUN_EFFECT,
                 n,
-                name if name == method else f"auto (for {method})",
-                covers(name),
+                name,
+                covers_compared(name),
                 low=low,
-                high=high,
-                reference=reference if name == method else None,
-                unit=unit,
+                high=97.5,
+                reference=measured if name == "two-way" else None,
             )
 
 
-def _coverage_rows() -> Iterator[Row]:
-    binary = {
-        (0.05, 0.03): {
-            20: (100.0, 94.0, 100.0),
-            50: (99.2, 94.0, 100.0),
-            150: (96.2, 94.0, 97.5),
-            500: (96.0, 94.0, 97.5),
-        },
-        (0.10, 0.03): {
-            20: (99.6, 94.0, 100.0),
-            50: (97.6, 94.0, 100.0),
-            150: (95.7, 94.0, 97.5),
-            500: (95.2, 94.0, 97.5),
-        },
-        (0.30, 0.10): {
-            20: (95.8, 94.0, 100.0),
-            50: (95.9, 94.0, 100.0),
-            150: (95.4, 94.0, 97.5),
-            500: (95.3, 94.0, 97.5),
-        },
-    }
-    for (psi, delta), sizes in binary.items():
-        yield from _named_and_auto(cells.binary(psi, delta), sizes, "newcombe")
-    scores = {
-        cells.ordinal(0.0): (98.6, 97.0, 96.4, 95.3),
-        cells.ordinal(0.25): (95.3, 95.2, 94.9, 95.3),
-        cells.faithfulness(0.60, 0.75): (92.3, 94.2, 94.7, 94.5),
-    }
-    limits = {10: (90.5, 99.5), 20: (92.8, 98.2), 50: (93.0, 98.2), 150: (93.0, 98.2)}
-    for cell, references in scores.items():
-        sizes = {
-            n: (reference, *limits[n])
-            for n, reference in zip(limits, references, strict=True)
-        }
-        yield from _named_and_auto(cell, sizes, "sign-flip")
-    yield from _named_and_auto(
-        cells.ordinal(0.25),
-        {20: (95.0, 93.3, 97.0), 50: (94.8, 93.3, 97.0), 150: (95.2, 93.3, 97.0)},
-        "expanded-percentile",
-    )
-    yield from _named_and_auto(
-        LATENCY,
-        {20: (94.5, 93.0, 97.0), 50: (95.0, 93.0, 97.0), 150: (94.6, 93.0, 97.0)},
-        "sign-flip",
-    )
-    yield from _named_and_auto(
-        cells.zero_inflated(0.05),
-        {20: (89.4, 87.5, 97.0), 50: (93.5, 92.0, 97.0), 150: (94.3, 92.8, 97.0)},
-        "guarded-t",
-    )
-    for method, references, low, high in (
-        ("cr2-t", (95.1, 94.6, 95.4), 93.5, 96.5),
-        ("sign-flip", (95.5, 94.7, 95.4), 93.3, 97.5),
-    ):
-        sizes = {
-            n: (reference, low, high)
-            for n, reference in zip((7, 21, 68), references, strict=True)
-        }
-        yield from _named_and_auto(cells.clustered("normal"), sizes, method, DOCUMENTS)
-    yield from _named_and_auto(
-        TRIALS,
-        {20: (95.2, 93.5, 96.5), 50: (95.1, 93.5, 96.5), 150: (95.1, 93.5, 96.5)},
-        "sign-flip",
-    )
-    for name, reference in (("fieller", 94.8), ("guarded-fieller", None)):
-        yield Row(
-            COVERAGE,
+def _other_statistic_rows() -> Iterator[Row]:
+    """Relative and quantile deltas; guarded Fieller is what ``auto`` uses."""
+    p95 = cells.latency_p95(1.2)
+    for cell, n, method, event, low, high, measured in (
+        (LATENCY, 50, "fieller", covers_ratio("fieller"), 93.0, 97.0, 94.8),
+        (
             LATENCY,
             50,
-            f"relative delta, {name}",
-            covers_ratio(name),
-            low=93.0,
-            high=97.0,
-            reference=reference,
+            "guarded-fieller",
+            covers_ratio("guarded-fieller"),
+            93.0,
+            97.0,
+            None,
+        ),
+        (p95, 150, "p95 percentile", covers_p95, 94.5, 99.0, 97.5),
+    ):
+        yield Row(
+            COVERAGE, cell, n, method, event, low=low, high=high, reference=measured
         )
-    yield Row(
-        COVERAGE,
-        cells.latency_p95(1.2),
-        150,
-        "p95 delta, percentile",
-        covers_p95,
-        low=94.5,
-        high=99.0,
-        reference=97.5,
-    )
 
 
 def _coverage_controls() -> Iterator[Row]:
-    def control(
-        cell: Cell, n: int, method: str, event: Event, measured: float, limit: float
-    ) -> Row:
-        unit = DOCUMENTS if cell.name.startswith("clustered") else "questions"
-        return Row(
+    documents = cells.clustered("normal")
+    ignored = covers_without_clusters("t")
+    for cell, n, method, event, measured, limit in (
+        (cells.binary(0.05, 0.03), 20, "percentile", covers("percentile"), 54.9, 60),
+        (cells.ordinal(0.25), 10, "percentile", covers("percentile"), 88.9, 91),
+        (LATENCY, 10, "bca", covers("bca"), 85.0, 87),
+        (documents, 21, "t, clusters ignored", ignored, 74.2, 78),
+        (LOW_NOISE, 150, "t over rows", covers_with_rows, 77.0, 80),
+        (RUN_EFFECT, 500, "t on question means", covers("t"), 54.3, 60),
+    ):
+        yield Row(
             COVERAGE,
             cell,
             n,
@@ -198,50 +227,39 @@ def _coverage_controls() -> Iterator[Row]:
             kind="control",
             high=limit,
             reference=measured,
-            unit=unit,
         )
 
-    few = cells.binary(0.05, 0.03)
-    shifted = cells.ordinal(0.25)
-    yield control(few, 20, "percentile", covers("percentile"), 54.9, 60)
-    yield control(shifted, 10, "percentile", covers("percentile"), 88.9, 91)
-    yield control(LATENCY, 10, "bca", covers("bca"), 85.0, 87)
-    documents = cells.clustered("normal")
-    yield control(
-        documents, 21, "t, clusters ignored", covers_without_clusters("t"), 74.2, 78
-    )
-    yield control(LOW_NOISE, 150, "t over rows", covers_with_rows, 77.0, 80)
-    yield control(RUN_EFFECT, 500, "t on question means", covers("t"), 54.3, 60)
+
+BINARY_NULLS = tuple(cells.binary(psi, 0.0) for psi in (0.05, 0.10, 0.30))
+SYMMETRIC_NULLS = (
+    cells.ordinal(0.0),
+    cells.faithfulness(0.60, 0.60),
+    LATENCY_EQUAL,
+    cells.zero_inflated(0.0),
+    *BINARY_NULLS,
+)
 
 
 def _type_one_rows() -> Iterator[Row]:
-    nulls = [
-        cells.ordinal(0.0),
-        cells.faithfulness(0.60, 0.60),
-        LATENCY_EQUAL,
-        cells.zero_inflated(0.0),
-    ]
-    binaries = [cells.binary(psi, 0.0) for psi in (0.05, 0.10, 0.30)]
-    for cell in (*nulls, *binaries):
+    for cell in SYMMETRIC_NULLS:
         names = ["sign-flip", "auto"]
-        if cell in binaries:
+        if cell in BINARY_NULLS:
             names += ["mcnemar-exact", "mcnemar-midp"]
-        for n in (10, 20, 50, 150):
+        for n in (10, *USUAL):
             for name in names:
                 yield Row(TYPE_I, cell, n, name, rejects(name), high=6.5)
+
+
+def _cluster_type_one_rows() -> Iterator[Row]:
     for kind, sizes, limit in (("normal", (7, 21, 68), 6.5), ("skew", (7,), 8.0)):
         for n in sizes:
             for name in ("sign-flip", "auto"):
-                yield Row(
-                    TYPE_I,
-                    cells.clustered(kind),
-                    n,
-                    name,
-                    rejects(name),
-                    high=limit,
-                    unit=DOCUMENTS,
-                )
-    for cell, measured in ((nulls[0], 11.6), (binaries[1], 12.6)):
+                cell = cells.clustered(kind)
+                yield Row(TYPE_I, cell, n, name, rejects(name), high=limit)
+
+
+def _type_one_controls() -> Iterator[Row]:
+    for cell, measured in ((cells.ordinal(0.0), 11.6), (BINARY_NULLS[1], 12.6)):
         yield Row(
             TYPE_I,
             cell,
@@ -254,78 +272,89 @@ def _type_one_rows() -> Iterator[Row]:
         )
 
 
+DOCUMENTS = (7, 21, 68)
+FEW = cells.binary(0.05, -0.03)
+GROUPED = cells.clustered_binary(0.05, -0.03)
+DENSE = cells.clustered_binary(0.05, -0.03, concentrated=True)
+
+# cell, sizes, rates of the study, limits (one for all sizes or one each)
+FALSE_PASS_TABLE: tuple[
+    tuple[Cell, tuple[int, ...], tuple[float, ...], float | tuple[float, ...]], ...
+] = (
+    (FEW, USUAL, (0.0, 0.7, 3.1), 4.5),
+    (cells.ordinal(0.25, swapped=True), USUAL, (2.5, 2.2, 2.5), 4.0),
+    (cells.faithfulness(0.75, 0.60), USUAL, (3.6, 2.5, 2.9), (5.0, 4.0, 4.0)),
+    (LATENCY, USUAL, (4.5, 4.0, 3.0), (6.0, 5.5, 4.5)),
+    (cells.trials_binary(0.05), USUAL, (2.9, 2.6, 2.9), 4.5),
+    (
+        cells.trials_few_changes(0.05, -0.03, flips=2 / 3),
+        (50, 150),
+        (3.2, 3.4),
+        4.5,
+    ),
+    (cells.clustered("normal", -0.05), (7, 21), (2.4, 2.4), 4.0),
+    (GROUPED, DOCUMENTS, (0.0, 2.1, 2.6), 4.5),
+    (DENSE, DOCUMENTS, (0.0, 4.1, 4.0), 6.0),
+)
+
+
 def _false_pass_rows() -> Iterator[Row]:
-    def rows(
-        cell: Cell,
-        sizes: tuple[int, ...],
-        measured: tuple[float, ...],
-        limits: tuple[float, ...] | float | None,
-        unit: str = "questions",
-    ) -> Iterator[Row]:
-        for i, n in enumerate(sizes):
-            limit = limits[i] if isinstance(limits, tuple) else limits
+    """Guardrails through ``auto``, and the relative margin of a 0/1 metric."""
+    for cell, sizes, measured, limits in FALSE_PASS_TABLE:
+        each = limits if isinstance(limits, tuple) else (limits,) * len(sizes)
+        for n, reference, limit in zip(sizes, measured, each, strict=True):
+            yield Row(
+                FALSE_PASS, cell, n, "auto", passes(), high=limit, reference=reference
+            )
+    for n, reference in zip(USUAL, (0.0, 0.1, 2.5), strict=True):
+        yield Row(
+            FALSE_PASS,
+            FEW,
+            n,
+            "relative margin",
+            passes_relative(),
+            high=4.5,
+            reference=reference,
+        )
+
+
+def _named_false_pass_rows() -> Iterator[Row]:
+    for psi in (0.05, 0.10, 0.30):
+        for n in (10, 20, 50, 150, 500):
+            cell = cells.binary(psi, -0.03)
+            yield Row(FALSE_PASS, cell, n, "newcombe", passes("newcombe"), high=4.5)
+
+
+def _false_pass_reports() -> Iterator[Row]:
+    """Cells in which no interval can hold the level; what remains is stated."""
+    heavier = cells.latency(1.2, noise=(0.3, 0.9), name="latency, heavier variant")
+    reports: list[tuple[Cell, tuple[int, ...], tuple[float | None, ...]]] = [
+        (heavier, USUAL, (10.7, 8.2, 6.3)),
+        (cells.zero_inflated(-0.05), USUAL, (9.9, 6.3, 4.2)),
+        (cells.clustered("skew", 0.1, "lower"), DOCUMENTS, (7.0, 5.8, 4.2)),
+        (cells.rare_collapse(), (50,), (17.0,)),
+    ]
+    for flips in (1 / 2, 1 / 3):
+        cell = cells.trials_few_changes(0.05, -0.03, flips=flips)
+        reports.append((cell, (50, 150), (None, None)))
+    for cell, sizes, measured in reports:
+        for n, reference in zip(sizes, measured, strict=True):
             yield Row(
                 FALSE_PASS,
                 cell,
                 n,
                 "auto",
                 passes(),
-                kind="report" if limit is None else "pass",
-                high=100.0 if limit is None else limit,
-                reference=measured[i],
-                unit=unit,
+                kind="report",
+                reference=reference,
             )
 
-    usual = (20, 50, 150)
-    few = cells.binary(0.05, -0.03)
-    yield from rows(few, usual, (0.0, 0.7, 3.1), 4.5)
-    for psi in (0.05, 0.10, 0.30):
-        for n in (10, 20, 50, 150, 500):
-            yield Row(
-                FALSE_PASS,
-                cells.binary(psi, -0.03),
-                n,
-                "newcombe",
-                passes("newcombe"),
-                high=4.5,
-            )
-    ordinal = cells.ordinal(0.25, swapped=True)
-    yield from rows(ordinal, usual, (2.5, 2.2, 2.5), 4.0)
-    worse = cells.faithfulness(0.75, 0.60)
-    yield from rows(worse, usual, (3.6, 2.5, 2.9), (5.0, 4.0, 4.0))
-    yield from rows(LATENCY, usual, (4.5, 4.0, 3.0), (6.0, 5.5, 4.5))
-    trials = cells.trials_binary(0.05)
-    yield from rows(trials, usual, (2.9, 2.6, 2.9), 4.5)
-    for flips, limit in ((2 / 3, 4.5), (1 / 2, None), (1 / 3, None)):
-        cell = cells.trials_few_changes(0.05, -0.03, flips=flips)
-        yield from rows(cell, (50, 150), (3.2, 3.4), limit)
-    normal = cells.clustered("normal", -0.05)
-    yield from rows(normal, (7, 21), (2.4, 2.4), 4.0, DOCUMENTS)
-    documents = (7, 21, 68)
-    grouped = cells.clustered_binary(0.05, -0.03)
-    yield from rows(grouped, documents, (0.0, 2.1, 2.6), 4.5, DOCUMENTS)
-    dense = cells.clustered_binary(0.05, -0.03, concentrated=True)
-    yield from rows(dense, documents, (0.0, 4.1, 4.0), 6.0, DOCUMENTS)
-    for n, measured in zip(usual, (0.0, 0.1, 2.5), strict=True):
-        yield Row(
-            FALSE_PASS,
-            few,
-            n,
-            "relative margin",
-            passes_relative(),
-            high=4.5,
-            reference=measured,
-        )
-    heavier = cells.latency(1.2, noise=(0.3, 0.9), name="latency, heavier variant")
-    yield from rows(heavier, usual, (10.7, 8.2, 6.3), None)
-    yield from rows(cells.zero_inflated(-0.05), usual, (9.9, 6.3, 4.2), None)
-    skew = cells.clustered("skew", 0.1, "lower")
-    yield from rows(skew, documents, (7.0, 5.8, 4.2), None, DOCUMENTS)
-    yield from rows(cells.rare_collapse(), (50,), (17.0,), None)
+
+def _false_pass_controls() -> Iterator[Row]:
     for cell, n, name, event, measured, limit in (
-        (few, 20, "t", passes("t"), 35.6, 25.0),
-        (few, 20, "fieller", passes_relative("fieller"), 36.0, 25.0),
-        (grouped, 7, "cr2-t", passes("cr2-t"), 12.7, 9.0),
+        (FEW, 20, "t", passes("t"), 35.6, 25.0),
+        (FEW, 20, "fieller", passes_relative("fieller"), 36.0, 25.0),
+        (GROUPED, 7, "cr2-t", passes("cr2-t"), 12.7, 9.0),
     ):
         yield Row(
             FALSE_PASS,
@@ -336,16 +365,10 @@ def _false_pass_rows() -> Iterator[Row]:
             kind="control",
             low=limit,
             reference=measured,
-            unit=DOCUMENTS if cell is grouped else "questions",
         )
 
 
 def _ship_rows() -> Iterator[Row]:
-    exchangeable = [
-        *(cells.binary(psi, 0.0) for psi in (0.05, 0.10, 0.30)),
-        cells.ordinal(0.0),
-        LATENCY_EQUAL,
-    ]
-    for cell in exchangeable:
-        for n in (20, 50, 150):
+    for cell in (*BINARY_NULLS, cells.ordinal(0.0), LATENCY_EQUAL):
+        for n in USUAL:
             yield Row(SHIP, cell, n, "auto", ships, high=3.5)
