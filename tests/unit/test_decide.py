@@ -94,7 +94,7 @@ def test_the_sentence_of_an_open_guardrail() -> None:
     ("low", "high", "status", "clause"),
     [
         (-0.015, 0.02, "pass", "the drop is at most 0.015, within the margin 0.02"),
-        (0.01, 0.05, "pass", "it is better by at least 0.010, the margin for a drop"),
+        (0.01, 0.05, "pass", "it is better by at least 0.010; a drop up to the"),
         (-0.08, -0.03, "fail", "the drop is at least 0.030, beyond the margin 0.02"),
         (-0.08, 0.03, "inconclusive", "it lies between a rise of 0.030 and a drop of"),
     ],

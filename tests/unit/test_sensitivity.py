@@ -22,7 +22,7 @@ from onechange.sensitivity import (
     trials_needed,
 )
 from onechange.sensitivity.tipping import first_change
-from onechange.stats.choose import decision_interval
+from onechange.stats.choose import decision_interval, relative_interval
 from onechange.stats.sample import paired_sample
 from onechange.status import Status, margin_status
 
@@ -296,6 +296,28 @@ def test_without_a_range_unchanged_scores_show_no_margin() -> None:
     ) == type(check)(None, None, None)
 
 
+def test_a_relative_margin_has_a_p_value_that_agrees_with_its_interval() -> None:
+    rng = np.random.default_rng(4)
+    before = rng.lognormal(6, 0.5, 60)
+    sample = paired_sample(before, before * rng.lognormal(0.02, 0.1, 60))
+    relative = relative_interval(sample).interval
+    for direction, end in (("lower", relative.high), ("higher", -relative.low)):
+        margin = f"{100 * abs(end):.6f}%"
+        check = margin_check(
+            sample,
+            margin if end > 0 else "0%",
+            direction,
+            interval=relative,
+            standard_error=1.0,
+            analysis=AUTO,
+        )
+        if end > 0:
+            assert check.pvalue_margin == pytest.approx(0.025, abs=1e-4)
+        else:
+            assert check.pvalue_margin < 0.025
+        assert check.pass_probability_unchanged is None
+
+
 def test_the_chance_to_pass_agrees_with_simulation() -> None:
     """Binary, 12 % discordant either way, margin 0.08, n = 200."""
     rng = np.random.default_rng(11)
@@ -380,7 +402,7 @@ def test_tipping_points_travel_with_the_decision() -> None:
     assert status.tipping.n_questions == 12
     assert status.tipping.n_rows == 12
     first, second = decision.tipping_points
-    assert "12 questions without a pair" in first
+    assert "12 questions that lack a score" in first
     assert f"{status.fragility.answers} other answers of the variant" in second
     bare = oc.decide(oc.compare(base, variant, plan), stability=False)
     assert bare.statuses[0].tipping is None
@@ -402,3 +424,31 @@ def test_a_pass_that_leans_on_missing_scores_says_how_many() -> None:
         filled.loc[losses[:given_up], "m"] = 0.0
         (again,) = oc.decide(oc.compare(base, filled, plan)).statuses
         assert again.status == right
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_with_missing_trials_all_together_are_the_bounds(seed: int) -> None:
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+    rows = [(f"q{i:02d}", t) for i in range(30) for t in (1, 2)]
+    frames = []
+    for shift in (0.0, 0.12):
+        frame = pd.DataFrame(rows, columns=["question_id", "trial"])
+        frame["m"] = np.clip(rng.uniform(0.3, 0.6, 60) + shift, 0, 1)
+        frame.loc[rng.choice(60, 8 + 4 * seed, replace=False), "m"] = np.nan
+        frames.append(frame)
+    plan = oc.Plan("m", metrics=[oc.Metric("m", direction="higher", range=(0, 1))])
+    comparison = oc.compare(*frames, plan)
+    (status,) = oc.decide(comparison).statuses
+    assert status.status == "pass"
+    tipping, limits = status.tipping, comparison.deltas[0].bounds
+    lacking = [
+        f.groupby("question_id")["m"].agg(lambda m: m.isna().sum()) for f in frames
+    ]
+    applicable = (lacking[0] < 2) | (lacking[1] < 2)
+    assert tipping.n_rows == int((lacking[0] + lacking[1])[applicable].sum())
+    assert (tipping.questions is None) == (limits.interval.low > 0)
+    if tipping.questions is not None:
+        assert 0 < tipping.questions <= tipping.n_questions
+        assert tipping.rows <= tipping.n_rows

@@ -49,7 +49,8 @@ class Scope:
         rows = (*self.comparison.deltas, *self.comparison.rates)
         for row in rows:
             if (
-                (row.metric, row.statistic) == (metric, statistic)
+                row.metric == metric
+                and _is_statistic(row, statistic)
                 and row.variant_name == self.variant_name
                 and row.slice is None
             ):
@@ -64,7 +65,8 @@ class Scope:
             for breakdown in self.comparison.slices
             if breakdown.spec == spec
             for row in breakdown.deltas
-            if (row.metric, row.statistic) == (metric, statistic)
+            if row.metric == metric
+            and _is_statistic(row, statistic)
             and row.variant_name == self.variant_name
         )
 
@@ -83,6 +85,11 @@ class Finding:
     status: Status
     clause: str
     notes: tuple[Note, ...] = ()
+
+
+def _is_statistic(row: Delta, statistic: str) -> bool:
+    """Whether a row holds the statistic; a ratio metric has its ratio for a mean."""
+    return row.statistic == statistic or (row.statistic, statistic) == ("ratio", "mean")
 
 
 def unmeasured(scope: Scope, metric: str, delta: Delta | None) -> Finding | None:

@@ -40,28 +40,30 @@ def with_margin_check(
     Returns
     -------
     RuleStatus
-        Unchanged unless the margin is one on the mean, in the metric's unit.
+        Unchanged unless the margin is one on the mean.
     """
     margin, delta = status.margin, status.delta
-    if (
-        delta is None
-        or margin is None
-        or isinstance(margin, str)
-        or (status.statistic, status.rule, status.role)
-        != ("mean", "interval", "guardrail")
-    ):
+    kind = (status.statistic, status.rule, status.role)
+    if delta is None or margin is None or kind != ("mean", "interval", "guardrail"):
         return status
+    interval = delta.interval
+    if isinstance(margin, str):
+        interval = delta.relative.interval if delta.relative else None
     check = margin_check(
         _sample(scope, delta, every_slice),
         margin,
         delta.direction,
-        interval=delta.interval,
+        interval=interval,
         standard_error=delta.standard_error,
         analysis=scope.plan.analysis,
     )
     notes = status.notes
     smallest = check.smallest_margin
-    if smallest is not None and margin < smallest * (1 - 1e-9):
+    if (
+        smallest is not None
+        and not isinstance(margin, str)
+        and margin < smallest * (1 - 1e-9)
+    ):
         decimals = scope.decimals.get(status.metric, 3)
         text = (
             f"The margin {format_exact(margin)} of {status.metric} is below "

@@ -112,8 +112,8 @@ def margin_clause(
     if status is Status.PASS:
         if high < 0:
             return (
-                f"it is better by at least {words.size(-high)}, the margin for a "
-                f"{words.worse} is {allowed}"
+                f"it is better by at least {words.size(-high)}; a {words.worse} up to "
+                f"the {allowed} is tolerated"
             )
         return f"the {words.worse} is at most {words.size(high)}, within the {allowed}"
     if status is Status.FAIL:

@@ -170,25 +170,35 @@ def _tipping(
         return None
     if not all(metric.name in arm.metrics for arm in arms):
         return None
+    n = values.paired.size
+    rows = np.zeros(n, dtype=np.int64)
+    for arm in arms:
+        rows += _missing_rows(arm, metric.name, n)
     everything = scope.plan.analysis.bounds == "all"
-    open_questions = population(pairs, metric.name, everything=everything)
-    incomplete = np.flatnonzero(open_questions & questions & ~values.complete)
-    filled = _filled(pairs, metric, scores, reported, incomplete)
-    further = np.isfinite(values.variant) & questions & ~values.complete
-    position = np.where(further, np.cumsum(further) - 1, -1)[incomplete]
-    rows = sum(_missing_rows(arm, metric.name, values.paired.size) for arm in arms)
+    counted = population(pairs, metric.name, everything=everything) & questions
+    pair = values.complete & questions
+    lacking = np.flatnonzero(counted & ((rows > 0) | ~pair))
+    clusters = values.clusters
     return tipping_point(
         rule,
         scores,
         replace(
-            filled,
-            clusters=None if values.clusters is None else values.clusters[incomplete],
+            _filled(pairs, metric, scores, reported, lacking),
+            clusters=None if clusters is None else clusters[lacking],
         ),
-        np.asarray(rows, dtype=np.int64)[incomplete],
+        rows[lacking],
         reported,
         scope.plan.analysis,
-        further_position=position,
+        pair_position=_position(pair)[lacking],
+        further_position=_position(np.isfinite(values.variant) & questions & ~pair)[
+            lacking
+        ],
     )
+
+
+def _position(members: BoolArray) -> IntArray:
+    """Position of each member among the members, −1 for the others."""
+    return np.where(members, np.cumsum(members) - 1, -1)
 
 
 def _filled(
@@ -223,11 +233,11 @@ def _order(count: int | None) -> float:
 def _tipping_sentence(row: RuleStatus, tipping: TippingPoint) -> str:
     if tipping.n_questions == 0:
         return f"{row.metric}: no question lacks a score that could change it."
-    whole = f"{tipping.n_questions} questions without a pair"
+    whole = f"{tipping.n_questions} questions that lack a score"
     if tipping.questions is None:
         return (
-            f"{row.metric}: none of the {whole} changes it, not even all at their "
-            f"{tipping.end}."
+            f"{row.metric}: none of the {whole} changes it, not even all "
+            f"({tipping.n_rows} rows) at their {tipping.end}."
         )
     return (
         f"{row.metric}: {tipping.questions} of the {whole} ({tipping.rows} rows), at "

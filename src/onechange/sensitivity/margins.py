@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from onechange.errors import MethodError
-from onechange.plan import Analysis
+from onechange.plan import Analysis, relative_margin
 from onechange.stats import choose
 from onechange.stats.estimate import Interval
 from onechange.stats.sample import PairedSample
@@ -48,7 +48,7 @@ class MarginCheck:
 
 def margin_check(
     sample: PairedSample,
-    margin: float,
+    margin: float | str,
     direction: str,
     *,
     interval: Interval | None,
@@ -61,12 +61,12 @@ def margin_check(
     ----------
     sample : PairedSample
         The pairs behind the delta.
-    margin : float
-        Largest tolerated worsening, in the metric's unit.
+    margin : float or str
+        Largest tolerated worsening, in the metric's unit or as ``"10%"``.
     direction : str
         ``higher`` or ``lower`` is better.
     interval : Interval or None
-        The decision interval of the sample.
+        The interval that decides: of the delta, or of the relative delta.
     standard_error : float or None
         Standard error of the delta.
     analysis : Analysis
@@ -83,6 +83,8 @@ def margin_check(
     """
     if interval is None:
         return MarginCheck(None, None, None)
+    if isinstance(margin, str):
+        return _relative_check(sample, relative_margin(margin), direction, analysis)
     pvalue = choose.margin_pvalue(
         sample,
         -margin if direction == "higher" else margin,
@@ -177,6 +179,18 @@ def normal_quantile(probability: float) -> float:
     from scipy.special import ndtri
 
     return float(ndtri(probability))
+
+
+def _relative_check(
+    sample: PairedSample, share: float, direction: str, analysis: Analysis
+) -> MarginCheck:
+    pvalue = choose.relative_margin_pvalue(
+        sample,
+        -share if direction == "higher" else share,
+        alternative="greater" if direction == "higher" else "less",
+        confidence_level=analysis.confidence_level,
+    )
+    return MarginCheck(pvalue, None, None)
 
 
 def _smallest_margin(

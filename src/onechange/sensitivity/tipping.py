@@ -20,7 +20,7 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class TippingPoint:
-    """How many questions without a pair, filled at an end, change a status.
+    """How many questions that lack a score, filled at an end, change a status.
 
     Parameters
     ----------
@@ -73,9 +73,10 @@ def tipping_point(
     reported: Status,
     analysis: Analysis,
     *,
+    pair_position: IntArray | None = None,
     further_position: IntArray | None = None,
 ) -> TippingPoint:
-    """Let questions without a pair join, filled, until the status changes.
+    """Let questions that lack a score join, filled, until the status changes.
 
     Parameters
     ----------
@@ -84,14 +85,17 @@ def tipping_point(
     scores : Scores
         The pairs.
     filled : Scores
-        The questions without a pair, missing scores at their worst (for a ``fail``
-        at their best), in the order of their ids.
+        The questions that lack a score, with what is missing at its worst (for a
+        ``fail`` at its best), in the order of their ids.
     missing_rows : ndarray of int, shape (n_questions,)
         Rows without a score of each of them.
     reported : Status
         The status of the pairs.
     analysis : Analysis
         Level and name of the interval.
+    pair_position : ndarray of int, shape (n_questions,), optional
+        Position of each of them among the pairs, −1 for none: a pair of which only
+        some trials are scored is replaced when it joins.
     further_position : ndarray of int, shape (n_questions,), optional
         Position of each of them in ``scores.further_variant``, −1 for none: a score
         that joins the pairs is no longer counted there.
@@ -103,8 +107,9 @@ def tipping_point(
     Notes
     -----
     They join in the order of their filled difference, the one that speaks most
-    against the status first, ties by id; the rest stays out. The count is found by
-    bisection: once changed, a status stays changed while such questions join.
+    against the status first, ties by id; the rest stays as it is. The count is found by
+    bisection: once changed, a status stays changed while such questions join. All
+    of them together give the pairs behind the bounds.
     """
     end = "best" if reported is Status.FAIL else "worst"
     sign = 1.0 if scores.direction == "higher" else -1.0
@@ -112,7 +117,7 @@ def tipping_point(
     order = np.argsort(-improvement if end == "best" else improvement, kind="stable")
 
     def status_at(count: int, *, quick: bool = False) -> Status:
-        joined = _joined(scores, filled, order[:count], further_position)
+        joined = _joined(scores, filled, order[:count], pair_position, further_position)
         return mean_status(rule, joined, analysis, quick=quick)
 
     total = int(order.size)
@@ -251,15 +256,28 @@ def _orders(scores: Scores, change: FloatArray, where: IntArray) -> Sequence[Int
 
 
 def _joined(
-    scores: Scores, filled: Scores, chosen: IntArray, further_position: IntArray | None
+    scores: Scores,
+    filled: Scores,
+    chosen: IntArray,
+    pair_position: IntArray | None,
+    further_position: IntArray | None,
 ) -> Scores:
+    """Put the chosen questions in the place of their pair, or behind the pairs."""
+    baseline, variant = scores.baseline, scores.variant
+    new = chosen
+    if pair_position is not None:
+        replaced = chosen[pair_position[chosen] >= 0]
+        new = chosen[pair_position[chosen] < 0]
+        baseline, variant = baseline.copy(), variant.copy()
+        baseline[pair_position[replaced]] = filled.baseline[replaced]
+        variant[pair_position[replaced]] = filled.variant[replaced]
     clusters = scores.clusters
     if clusters is not None and filled.clusters is not None:
-        clusters = np.concatenate([clusters, filled.clusters[chosen]])
+        clusters = np.concatenate([clusters, filled.clusters[new]])
     joined = replace(
         scores,
-        baseline=np.concatenate([scores.baseline, filled.baseline[chosen]]),
-        variant=np.concatenate([scores.variant, filled.variant[chosen]]),
+        baseline=np.concatenate([baseline, filled.baseline[new]]),
+        variant=np.concatenate([variant, filled.variant[new]]),
         clusters=clusters,
     )
     if further_position is None or scores.further_variant is None:
