@@ -156,6 +156,18 @@ def test_several_matches_of_a_sample_are_trials(tmp_path: Path) -> None:
     assert found == {"1": 0.0, "2": 1.0}
 
 
+def test_a_match_and_the_metrics_of_one_answer_are_one_row(tmp_path: Path) -> None:
+    lines = [
+        SPEC,
+        _event(0, "s1", "match", correct=True),
+        _event(1, "s1", "metrics", score=0.5),
+    ]
+    results = formats.read_as("openai-evals", write_lines(tmp_path, "e.jsonl", lines))
+    assert results.trial is None
+    assert by_question(results, "correct") == {"s1": 1.0}
+    assert by_question(results, "score") == {"s1": 0.5}
+
+
 def test_the_squad_sample_shares_no_id_with_its_answers_and_is_refused() -> None:
     with pytest.raises(InputError, match=r"none of its ids is in BioASQ-test\.json"):
         formats.read_as("squad", sample("squad", "predictions.json"))

@@ -144,3 +144,17 @@ def test_an_unknown_file_says_what_was_looked_for(tmp_path: Path) -> None:
         InputError, match=r"not recognised as one of ragas, deepeval.*--id"
     ):
         formats.read_systems(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (r'"\ud800"', "\ufffd"),
+        (r'"\udc00x"', "\ufffdx"),
+        (r'"\ud83d\ude00"', "\U0001f600"),
+        (r'"\\ud800"', r"\ud800"),
+        (r'"\\\ud800"', "\\\ufffd"),
+    ],
+)
+def test_half_characters_become_readable_text(text: str, value: str) -> None:
+    assert parse_json(text, name="x.json") == value

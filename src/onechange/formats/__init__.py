@@ -255,6 +255,8 @@ def _read(
         found: dict[str, Results] = module.read(
             path, columns=columns, gold=None if gold is None else Path(gold)
         )
+    except RecursionError:
+        raise InputError(f"{path.name}: its content is nested too deeply.") from None
     except (AttributeError, IndexError, KeyError, TypeError) as error:
         # A value of another kind than the format has at that place.
         raise InputError(

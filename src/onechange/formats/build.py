@@ -113,15 +113,9 @@ def _checked(row: Row, name: str) -> Row:
             )
     return replace(
         row,
-        question_id=_clean(row.question_id),
         metrics=dict(row.metrics),
-        labels={key: _clean(text) for key, text in row.labels.items() if text},
+        labels={key: text for key, text in row.labels.items() if text},
     )
-
-
-def _clean(text: str | None) -> str:
-    """Text that can be written as UTF-8: lone surrogates are replaced."""
-    return (text or "").encode("utf-8", "replace").decode("utf-8")
 
 
 def _with_roles(rows: list[Row], columns: Columns, name: str) -> list[Row]:

@@ -70,9 +70,9 @@ def read(
 
     Notes
     -----
-    ``match`` gives ``correct``; ``metrics`` events give their numbers. Several matches
-    of one sample are trials, in the order of ``event_id``. A sample with an ``error``
-    event and no score is failed; one with neither is unscored.
+    ``match`` gives ``correct``; ``metrics`` events give their numbers. Several scores
+    of one name for one sample are trials, in the order of ``event_id``. A sample with
+    an ``error`` event and no score is failed; one with neither is unscored.
     """
     document = load(path)
     spec: Mapping[str, Any] = {}
@@ -110,15 +110,8 @@ def _rows(events: list[tuple[str, dict[str, Any]]], name: str) -> list[Row]:
         data = event.get("data")
         data = data if isinstance(data, dict) else {}
         kind = event.get("type")
-        if kind == "match":
-            row = Row(sample, place)
-            row.metrics["correct"] = number(
-                data.get("correct"), place=where, what="correct"
-            )
-            row.labels["reference"] = text_of(data.get("expected"))
-            rows.append(row)
-        elif kind == "metrics":
-            rows.append(_metrics_row(sample, data, place))
+        if kind in ("match", "metrics"):
+            _add_scores(rows, _scores_row(event, data, place, where))
         elif kind == "sampling":
             texts[sample] = {
                 "question": text_of(data.get("prompt")),
@@ -137,8 +130,16 @@ def _rows(events: list[tuple[str, dict[str, Any]]], name: str) -> list[Row]:
     return found
 
 
-def _metrics_row(sample: str, data: Mapping[str, Any], place: str) -> Row:
-    row = Row(sample, place)
+def _scores_row(
+    event: Mapping[str, Any], data: Mapping[str, Any], place: str, where: str
+) -> Row:
+    row = Row(str(event["sample_id"]), place)
+    if event["type"] == "match":
+        row.metrics["correct"] = number(
+            data.get("correct"), place=where, what="correct"
+        )
+        row.labels["reference"] = text_of(data.get("expected"))
+        return row
     for name, value in data.items():
         score = score_value(value)
         if score is not None:
@@ -146,6 +147,15 @@ def _metrics_row(sample: str, data: Mapping[str, Any], place: str) -> Row:
         elif isinstance(value, str):
             row.labels[name] = label_text(value)
     return row
+
+
+def _add_scores(rows: list[Row], row: Row) -> None:
+    """Join other scores of the same answer; the same score again is a new trial."""
+    if rows and rows[-1].metrics.keys().isdisjoint(row.metrics):
+        rows[-1].metrics |= row.metrics
+        rows[-1].labels |= row.labels
+    else:
+        rows.append(row)
 
 
 def _settings(spec: Mapping[str, Any]) -> dict[str, Any]:

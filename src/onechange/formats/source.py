@@ -32,6 +32,10 @@ _FREE_EXPANSION = 64 << 20  # below this no compression ratio is suspicious
 _MAX_RATIO = 200
 _CHUNK = 1 << 20
 _GZIP = b"\x1f\x8b"
+_LONE_SURROGATE = re.compile(
+    r"(?<!\\)((?:\\\\)*)\\u(?:[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+    r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2}\\u)[dD][c-fC-F][0-9a-fA-F]{2})"
+)
 _POINTERS = {
     re.compile(rb"version https://git-lfs\.github\.com/spec/"): (
         "Git LFS; run `git lfs pull`"
@@ -263,6 +267,8 @@ def parse_json(text: str, *, name: str, line: int | None = None) -> Any:
             _refuse_repeated_key(pairs, place)
         return found
 
+    if "\\ud" in text or "\\uD" in text:
+        text = _LONE_SURROGATE.sub(r"\1\\ufffd", text)  # could not be written as UTF-8
     try:
         return json.loads(text, object_pairs_hook=unique)
     except RecursionError:
