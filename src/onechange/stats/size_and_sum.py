@@ -18,6 +18,8 @@ IntArray = NDArray[np.int64]
 LARGEST_TABLE = 2**20
 WINDOW = 18.4  # standard deviations from end to end; 4e-20 of the mass lies outside
 NEGLIGIBLE = 42.0
+WHOLE = 1e-9  # a sum this close to a whole number is one
+NEAR = 1e-7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,14 +51,14 @@ class SizeAndSum:
         mean : float
             In units.
         """
-        most = np.floor(mean * self.sizes + 1e-9 * (1.0 + abs(mean)))
+        most = np.floor(mean * self.sizes + WHOLE)
         column = np.clip(most - self.first_sum + 1, 0, self.cumulated.shape[1] - 1)
         rows = np.arange(self.sizes.size)
         return float(np.sum(self.cumulated[rows, column.astype(np.int64)]))
 
     def share_above(self, mean: float) -> float:
         """Share of subsets, the empty one included, with a mean of at least so much."""
-        least = np.ceil(mean * self.sizes - 1e-9 * (1.0 + abs(mean)))
+        least = np.ceil(mean * self.sizes - WHOLE)
         column = np.clip(least - self.first_sum, 0, self.cumulated.shape[1] - 1)
         rows = np.arange(self.sizes.size)
         below = self.cumulated[rows, column.astype(np.int64)]
@@ -141,11 +143,9 @@ def _first(
         else:
             low = middle
     some = sizes[sizes > 0]
-    noise = 1e-10 * (1.0 + abs(high))
-    sums = np.floor(some * high + noise * some)
-    candidates = np.unique(
-        sums[sums > some * (low - noise)] / some[sums > some * (low - noise)]
-    )
+    sums = np.floor(some * high + NEAR)
+    near = sums > some * low - NEAR
+    candidates = np.unique(sums[near] / some[near])
     for mean in candidates.tolist():
         if share(mean) > tail:
             return float(mean)
