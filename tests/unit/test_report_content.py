@@ -57,6 +57,7 @@ def _json_texts(plain: Any, decimals: int) -> set[str]:
         node = stack.pop()
         if isinstance(node, dict):
             stack += node.values()
+            found |= _percent_texts(node.get("relative"))
         elif isinstance(node, list):
             stack += node
         elif isinstance(node, str):
@@ -66,6 +67,12 @@ def _json_texts(plain: Any, decimals: int) -> set[str]:
                 found.add(format_number(node, decimals, signed=signed))
             found.add(format_pvalue(node) if node >= 0 else "")
     return found
+
+
+def _percent_texts(relative: Any) -> set[str]:
+    interval = (relative or {}).get("interval") or {}
+    ends = ((relative or {}).get("delta"), interval.get("low"), interval.get("high"))
+    return {format_number(x * 100, 1, signed=True) for x in ends if x is not None}
 
 
 @pytest.mark.parametrize("format_name", ["text", "markdown"])
@@ -188,3 +195,20 @@ def test_several_variants_are_told_apart_in_every_table() -> None:
     assert text.startswith("baseline → variant, second\n")
     rows = [line for line in text.splitlines() if line.startswith("correct ↑")]
     assert ["second" in row for row in rows] == [False, True]
+
+
+def test_a_decision_about_one_variant_shows_no_other() -> None:
+    base = builders.comparison()
+    other = [replace(d, variant_name="second", delta=0.999) for d in base.deltas]
+    both = replace(
+        base,
+        variants=(*base.variants, replace(base.variants[0], name="second")),
+        audits=(*base.audits, builders.audit(variant_name="second", paired=77)),
+        pairs=(*base.pairs, *base.pairs),
+        deltas=(*base.deltas, *other),
+        trials=(*base.trials, *base.trials),
+    )
+    alone = builders.decision(comparison=base)
+    for format_name in ("text", "markdown"):
+        text = render(builders.decision(comparison=both), format_name)
+        assert text == render(alone, format_name)

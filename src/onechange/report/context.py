@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from onechange.compare import Comparison
 from onechange.decide import Decision, printed_decimals
@@ -150,6 +150,8 @@ class Context:
 def make_context(result: Comparison | Decision) -> Context:
     """Collect what the parts of a report share."""
     comparison, decision = comparison_of(result), decision_of(result)
+    if decision is not None:
+        comparison = _only(comparison, decision.variant_name)
     plan = decision.plan if decision else comparison.plan
     return Context(
         comparison=comparison,
@@ -157,6 +159,33 @@ def make_context(result: Comparison | Decision) -> Context:
         plan=plan,
         decimals=printed_decimals(comparison, plan),
         notes=main_notes(comparison, decision),
+    )
+
+
+def _only(comparison: Comparison, variant: str) -> Comparison:
+    """Return the part of a comparison that is about one variant."""
+    names = [arm.name for arm in comparison.variants]
+    if len(names) < 2:
+        return comparison
+    position = names.index(variant)
+
+    def kept(deltas: tuple[Delta, ...]) -> tuple[Delta, ...]:
+        return tuple(delta for delta in deltas if delta.variant_name == variant)
+
+    per_variant = len(comparison.trials) // len(names)
+    first = position * per_variant
+    return replace(
+        comparison,
+        variants=(comparison.variants[position],),
+        audits=(comparison.audits[position],),
+        pairs=(comparison.pairs[position],),
+        deltas=kept(comparison.deltas),
+        rates=kept(comparison.rates),
+        slices=tuple(
+            replace(breakdown, deltas=kept(breakdown.deltas))
+            for breakdown in comparison.slices
+        ),
+        trials=comparison.trials[first : first + per_variant],
     )
 
 
