@@ -28,6 +28,7 @@ LAYERS: list[set[str]] = [
     {"delta"},
     {"trials", "missing", "diagnosis", "paired"},
     {"values"},
+    {"statistic_deltas"},
     {"slices"},
     {"compare"},
     {"sensitivity"},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,13 @@ from onechange.plan import Metric, Plan, resolve_metrics
 from onechange.read import read
 from onechange.results import Results, SourceFile
 from onechange.slices import SliceBreakdown, break_down
+from onechange.statistic_deltas import (
+    Resamples,
+    ResamplesKey,
+    asked_statistics,
+    further_deltas,
+    ratio_metric_delta,
+)
 from onechange.stats.estimate import Note
 from onechange.trials import ArmTrials, MetricTrials, metric_trials
 from onechange.values import RATES, VariantValues, variant_values
@@ -56,7 +63,8 @@ class Comparison:
 
     `deltas` holds the overall deltas, metric by metric in the order of `metrics`
     (within a metric, variant by variant); the built-in rates stand in `rates`.
-    `values` holds the question means behind them, by variant and metric name.
+    `values` holds the question means behind them, by variant and metric name,
+    `resamples` the bootstrap deltas of each quantile.
     """
 
     baseline: ArmSummary
@@ -72,6 +80,7 @@ class Comparison:
     notes: tuple[Note, ...]
     signature: str
     values: dict[tuple[str, str], MetricValues]
+    resamples: dict[ResamplesKey, Resamples] = field(default_factory=dict)
 
 
 def compare(
@@ -125,8 +134,16 @@ def compare(
         variant_values(arm.name, pairs, metrics, plan)
         for arm, (pairs, _) in zip(arms, aligned, strict=True)
     ]
+    asked = asked_statistics(plan.guardrails)
+    resamples: dict[ResamplesKey, Resamples] = {}
     deltas = tuple(
-        _overall_delta(part, metric) for metric in metrics for part in variants
+        delta
+        for metric in metrics
+        for part in variants
+        for delta in (
+            _overall_delta(part, metric),
+            *further_deltas(part, metric, asked.get(metric.name, ()), resamples),
+        )
     )
     audits = tuple(audit for _, audit in aligned)
     return Comparison(
@@ -144,16 +161,17 @@ def compare(
             _rate_delta(part, name) for part in variants for name in part.rates
         ),
         slices=tuple(
-            break_down(spec, variants, metrics, min_slice=plan.analysis.min_slice)
-            for spec in plan.slices
+            break_down(spec, variants, metrics, plan, resamples) for spec in plan.slices
         ),
         trials=tuple(
             metric_trials(part.pairs, metric.name)
             for part in variants
             for metric in metrics
+            if _in_both_arms(part, metric)
         ),
         notes=notes,
         signature=_signature(*aligned[0], deltas, plan),
+        resamples=resamples,
         values={
             (part.name, name): values
             for part in variants
@@ -216,6 +234,8 @@ def _rate_delta(variant: VariantValues, name: str) -> Delta:
 
 
 def _overall_delta(variant: VariantValues, metric: Metric) -> Delta:
+    if metric.numerator is not None:
+        return ratio_metric_delta(variant, metric)
     pairs, values = variant.pairs, variant.metrics[metric.name]
     methods = variant.methods[metric.name]
     delta = metric_delta(
@@ -225,7 +245,7 @@ def _overall_delta(variant: VariantValues, metric: Metric) -> Delta:
         methods,
         variant_name=variant.name,
     )
-    if not all(metric.name in arm.metrics for arm in (pairs.baseline, pairs.variant)):
+    if not _in_both_arms(variant, metric):
         return delta
     limits = bounds(pairs, metric, values, methods)
     notes = (*variant.notes[metric.name], *delta.notes)
@@ -237,6 +257,11 @@ def _overall_delta(variant: VariantValues, metric: Metric) -> Delta:
         )
         notes = (*notes, Note("high-missing-share", text))
     return replace(delta, bounds=limits, notes=notes)
+
+
+def _in_both_arms(variant: VariantValues, metric: Metric) -> bool:
+    arms = (variant.pairs.baseline, variant.pairs.variant)
+    return all(metric.name in arm.metrics for arm in arms)
 
 
 def _summary(arm: Results, n_trials: int) -> ArmSummary:

@@ -270,6 +270,7 @@ def _computed_delta(
         delta=_mean(difference),
         standard_error=_standard_error(sample),
         difference_range=(float(difference.min()), float(difference.max())),
+        relative=_relative(sample, level),
         interval=choice.interval,
         bootstrap_interval=bootstrap,
         permutation_interval=permutation,
@@ -303,6 +304,13 @@ def _arm_interval(
         confidence_level=methods.confidence_level,
         score_range=values.score_range,
     ).interval
+
+
+def _relative(sample: PairedSample, level: float) -> RelativeDelta:
+    from onechange.stats import choose
+
+    found = choose.relative_interval(sample, confidence_level=level)
+    return RelativeDelta(found.delta, found.interval, found.reason)
 
 
 def _disagreements(

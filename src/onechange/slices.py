@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 from onechange.delta import Delta, metric_delta
 from onechange.errors import PlanError
 from onechange.pairs import Pairs, question_means
-from onechange.plan import Metric, SliceSpec
+from onechange.plan import Guardrail, Metric, Plan, SliceSpec, parse_slice
+from onechange.statistic_deltas import (
+    Resamples,
+    ResamplesKey,
+    asked_statistics,
+    further_deltas,
+    ratio_metric_delta,
+)
 from onechange.stats.estimate import Note
 from onechange.values import VariantValues
 
@@ -57,8 +64,8 @@ def break_down(
     spec: SliceSpec,
     variants: Sequence[VariantValues],
     metrics: Sequence[Metric],
-    *,
-    min_slice: int,
+    plan: Plan,
+    resamples: dict[ResamplesKey, Resamples],
 ) -> SliceBreakdown:
     """Compute the delta of every metric and variant in every slice.
 
@@ -70,31 +77,60 @@ def break_down(
         Each variant with its pairs.
     metrics : sequence of Metric
         Resolved metrics.
-    min_slice : int
-        Slices with fewer pairs are shown but marked.
+    plan : Plan
+        Slices with fewer pairs than its minimum are shown but marked; further
+        statistics are computed where an every-slice guardrail asks for them.
+    resamples : dict
+        Gains the resamples of each quantile.
 
     Returns
     -------
     SliceBreakdown
     """
+    asked = asked_statistics(_rules_of(plan, spec))
     deltas: list[Delta] = []
     for metric in metrics:
         for variant in variants:
-            found = [
-                metric_delta(
-                    metric.name,
-                    metric.direction or "higher",
-                    variant.metrics[metric.name],
-                    variant.methods[metric.name],
-                    questions=part.questions,
-                    slice_label=part.label,
-                    variant_name=variant.name,
-                )
-                for part in slice_questions(variant.pairs, spec)
-            ]
-            marked = [_marked_small(delta, min_slice) for delta in found]
+            parts = slice_questions(variant.pairs, spec)
+            found = [_slice_delta(variant, metric, part) for part in parts]
+            for statistic in asked.get(metric.name, ()):
+                for part in parts:
+                    found += further_deltas(
+                        variant,
+                        metric,
+                        [statistic],
+                        resamples,
+                        questions=part.questions,
+                        slice_label=part.label,
+                    )
+            marked = [_marked_small(delta, plan.analysis.min_slice) for delta in found]
             deltas.extend(sorted(marked, key=_worst_first))
     return SliceBreakdown(spec=spec, deltas=tuple(deltas))
+
+
+def _rules_of(plan: Plan, spec: SliceSpec) -> list[Guardrail]:
+    """Keep the guardrails that must hold in every slice of this breakdown."""
+    return [
+        rule
+        for rule in plan.guardrails
+        if rule.every_slice is not None and parse_slice(rule.every_slice) == spec
+    ]
+
+
+def _slice_delta(variant: VariantValues, metric: Metric, part: Slice) -> Delta:
+    if metric.numerator is not None:
+        return ratio_metric_delta(
+            variant, metric, questions=part.questions, slice_label=part.label
+        )
+    return metric_delta(
+        metric.name,
+        metric.direction or "higher",
+        variant.metrics[metric.name],
+        variant.methods[metric.name],
+        questions=part.questions,
+        slice_label=part.label,
+        variant_name=variant.name,
+    )
 
 
 def slice_questions(pairs: Pairs, spec: SliceSpec) -> tuple[Slice, ...]:
@@ -188,8 +224,10 @@ def _marked_small(delta: Delta, min_slice: int) -> Delta:
     return replace(delta, notes=(*delta.notes, Note("small-slice", text)))
 
 
-def _worst_first(delta: Delta) -> tuple[float, tuple[tuple[str, str], ...]]:
-    label = delta.slice or ()
-    if delta.delta is None:
-        return float("inf"), label
-    return (delta.delta if delta.direction == "higher" else -delta.delta), label
+def _worst_first(delta: Delta) -> tuple[bool, str, float, tuple[tuple[str, str], ...]]:
+    """Sort the means first, then each further statistic, by worsening."""
+    gain = float("inf")
+    if delta.delta is not None:
+        gain = delta.delta if delta.direction == "higher" else -delta.delta
+    further = delta.statistic not in ("mean", "ratio")
+    return further, delta.statistic, gain, delta.slice or ()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from onechange.compare import Comparison
 from onechange.decide.sentences import Wording
 from onechange.delta import Delta
 from onechange.display import format_count, format_number, format_percent
-from onechange.plan import BUILT_IN_RATES, Plan, parse_slice, relative_margin
+from onechange.plan import BUILT_IN_RATES, Analysis, Plan, parse_slice, relative_margin
 from onechange.stats.estimate import Note
 from onechange.status import Status
 
@@ -76,6 +76,15 @@ class Scope:
         """Return how the numbers of a metric are written."""
         share = relative_margin(margin) if isinstance(margin, str) else None
         return Wording(direction, self.decimals.get(metric, 3), share)
+
+    def _matches(self, row: Delta, metric: str, statistic: str) -> bool:
+        # A ratio metric has a ratio where another metric has a mean.
+        own = "mean" if row.statistic == "ratio" else row.statistic
+        return (row.metric, own, row.variant_name) == (
+            metric,
+            statistic,
+            self.variant_name,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,16 +15,8 @@ __all__ = ["NOT_BUILT", "features"]
 NOT_BUILT: dict[str, str] = {
     "data.weights": "reweighting is not built yet; leave the key out.",
     "data.trials_paired": "paired trials are not built yet; leave the key out.",
-    "metric.threshold": "the loss rate is not built yet; leave the key out.",
-    "metric.numerator": "ratio metrics are not built yet; leave the key out.",
-    "guardrail.statistic": 'only "mean" is built yet; leave the key out.',
-    "guardrail.margin": (
-        "a margin relative to the baseline is not built yet; give it as a number in "
-        "the metric's unit."
-    ),
-    "guardrail.role": 'only "guardrail" is built yet; leave the key out.',
     "guardrail.every_slice": "every_slice is not built yet; leave the key out.",
-    "primary": "several primaries are not built yet; name one.",
+    "analysis.primaries": 'only "all" is built yet; leave the key out.',
 }
 
 
@@ -59,8 +51,8 @@ def features(
         yield "data.trials_paired", ("data", "trials_paired")
     if analysis.unscored != "exclude":
         yield "analysis.unscored", ("analysis", "unscored")
-    if len(primaries) > 1:
-        yield "primary", ("primary", 1)
+    if analysis.primaries != "all":
+        yield "analysis.primaries", ("analysis", "primaries")
     for index, metric in enumerate(metrics):
         if metric.unscored not in (None, "exclude"):
             yield "metric.unscored", ("metric", index, "unscored")

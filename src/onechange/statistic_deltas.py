@@ -1,0 +1,389 @@
+"""Deltas of other statistics than a mean: quantiles, loss rate, ratio metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onechange.delta import (
+    Delta,
+    Methods,
+    MetricValues,
+    RelativeDelta,
+    metric_delta,
+    metric_sample,
+)
+from onechange.errors import PlanError
+from onechange.pairs import ArmTable
+from onechange.plan import Guardrail, Metric
+from onechange.stats import choose
+from onechange.stats.estimate import Interval, Note
+from onechange.stats.ratio import RatioPair
+from onechange.stats.trial_quantile import TrialValues
+from onechange.values import VariantValues
+
+__all__ = [
+    "QUANTILES",
+    "Resamples",
+    "ResamplesKey",
+    "asked_statistics",
+    "further_deltas",
+    "loss_rate_delta",
+    "loss_values",
+    "quantile_metric_delta",
+    "ratio_metric_delta",
+]
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+SliceLabel = tuple[tuple[str, str], ...]
+
+QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
+
+
+ResamplesKey = tuple[str, str, str, "SliceLabel | None"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resamples:
+    """Sorted bootstrap deltas of a quantile, absolute and relative to the baseline."""
+
+    absolute: FloatArray
+    relative: FloatArray
+
+
+def asked_statistics(rules: Sequence[Guardrail]) -> dict[str, tuple[str, ...]]:
+    """Statistics other than the mean that guardrails ask for, by metric."""
+    asked: dict[str, dict[str, None]] = {}
+    for rule in rules:
+        if rule.statistic != "mean":
+            asked.setdefault(rule.metric, {})[rule.statistic] = None
+    return {metric: tuple(statistics) for metric, statistics in asked.items()}
+
+
+def further_deltas(
+    variant: VariantValues,
+    metric: Metric,
+    statistics: Sequence[str],
+    resamples: dict[ResamplesKey, Resamples],
+    *,
+    questions: BoolArray | None = None,
+    slice_label: SliceLabel | None = None,
+) -> list[Delta]:
+    """Compute the deltas of a metric beyond its mean.
+
+    Parameters
+    ----------
+    variant : VariantValues
+        The variant with its pairs.
+    metric : Metric
+        Resolved metric.
+    statistics : sequence of str
+        Names in `QUANTILES`, or ``loss_rate``.
+    resamples : dict
+        Gains the resamples of each quantile, by variant, metric, statistic, slice.
+    questions, slice_label
+        As for `quantile_metric_delta`.
+
+    Returns
+    -------
+    list of Delta
+
+    Raises
+    ------
+    PlanError
+        When a loss rate has no threshold.
+    """
+    deltas = []
+    for statistic in statistics:
+        if statistic == "loss_rate":
+            if metric.threshold is None:
+                raise PlanError(
+                    f"guardrail.statistic: the loss rate of {metric.name} needs the "
+                    "loss that counts; add threshold = … to its [[metric]]."
+                )
+            delta = loss_rate_delta(
+                variant,
+                metric,
+                metric.threshold,
+                questions=questions,
+                slice_label=slice_label,
+            )
+        else:
+            delta, draws = quantile_metric_delta(
+                variant,
+                metric,
+                statistic,
+                questions=questions,
+                slice_label=slice_label,
+            )
+            resamples[variant.name, metric.name, statistic, slice_label] = draws
+        deltas.append(delta)
+    return deltas
+
+
+def quantile_metric_delta(
+    variant: VariantValues,
+    metric: Metric,
+    statistic: str,
+    *,
+    questions: BoolArray | None = None,
+    slice_label: SliceLabel | None = None,
+) -> tuple[Delta, Resamples]:
+    """Delta of a quantile over all trial values of the pairs.
+
+    Parameters
+    ----------
+    variant : VariantValues
+        The variant with its pairs.
+    metric : Metric
+        Resolved metric.
+    statistic : str
+        One of `QUANTILES`.
+    questions : ndarray of bool, shape (n_questions,), optional
+        The questions of a slice.
+    slice_label : tuple of (column, label), optional
+        Which slice it is.
+
+    Returns
+    -------
+    delta : Delta
+        Its arm intervals are over all questions scored in the arm; there is no test.
+    resamples : Resamples
+        What one-sided p-values at a margin are counted in.
+    """
+    values, methods = variant.metrics[metric.name], variant.methods[metric.name]
+    probability = QUANTILES[statistic]
+    use = values.complete if questions is None else values.complete & questions
+    shared = Delta(
+        metric=metric.name,
+        direction=metric.direction or "higher",
+        n_pairs=int(np.count_nonzero(use)),
+        slice=slice_label,
+        statistic=statistic,
+        variant_name=variant.name,
+    )
+    if not use.any():
+        note = Note(
+            "not-measured", f"{metric.name} is not measured: 0 pairs are scored."
+        )
+        empty = np.empty(0)
+        return replace(shared, notes=(note,)), Resamples(empty, empty)
+    arms = (variant.pairs.baseline, variant.pairs.variant)
+    found = choose.quantile_delta(
+        _trial_values(arms[0], metric.name, use),
+        _trial_values(arms[1], metric.name, use),
+        probability,
+        clusters=None if values.clusters is None else values.clusters[use],
+        confidence_level=methods.confidence_level,
+        n_resamples=methods.n_resamples,
+        seed=methods.seed,
+    )
+    limits = [
+        _quantile_limits(arm, values, metric.name, probability, methods, questions)
+        for arm in arms
+    ]
+    delta = replace(
+        shared,
+        baseline=found.baseline,
+        variant=found.variant,
+        delta=found.delta,
+        interval=found.interval,
+        relative=RelativeDelta(
+            found.relative_delta, found.relative_interval, found.relative_reason
+        ),
+        n_clusters=_n_clusters(values, use),
+        baseline_interval=limits[0],
+        variant_interval=limits[1],
+        notes=found.notes,
+    )
+    return delta, Resamples(found.resamples, found.relative_resamples)
+
+
+def loss_values(values: MetricValues, threshold: float, direction: str) -> MetricValues:
+    """Turn a metric into the 0/1 metric "this question lost more than the threshold".
+
+    Parameters
+    ----------
+    values : MetricValues
+        Question means of the metric.
+    threshold : float
+        A loss counts when it exceeds this, in the metric's unit.
+    direction : str
+        ``higher`` or ``lower`` is better.
+
+    Returns
+    -------
+    MetricValues
+        0 in the baseline; 1 in the variant where the question lost.
+    """
+    complete = values.complete
+    worsening = np.full(values.baseline.shape, np.nan)
+    sample = metric_sample(values)
+    sign = -1.0 if direction == "higher" else 1.0
+    worsening[complete] = sign * sample.difference
+    noise = 1e-9 * max(1.0, threshold)
+    lost = np.where(complete, (worsening > threshold + noise).astype(float), np.nan)
+    return MetricValues(
+        baseline=np.where(complete, 0.0, np.nan),
+        variant=lost,
+        paired=values.paired,
+        clusters=values.clusters,
+        score_range=(0.0, 1.0),
+    )
+
+
+def loss_rate_delta(
+    variant: VariantValues,
+    metric: Metric,
+    threshold: float,
+    *,
+    questions: BoolArray | None = None,
+    slice_label: SliceLabel | None = None,
+) -> Delta:
+    """Share of questions that lost more than the threshold, as a delta from 0.
+
+    Parameters
+    ----------
+    variant : VariantValues
+        The variant with its pairs.
+    metric : Metric
+        Resolved metric.
+    threshold : float
+        A loss counts when it exceeds this, in the metric's unit.
+    questions, slice_label
+        As for `quantile_metric_delta`.
+
+    Returns
+    -------
+    Delta
+        ``statistic`` is ``loss_rate`` and lower is better.
+    """
+    direction = metric.direction or "higher"
+    lost = loss_values(variant.metrics[metric.name], threshold, direction)
+    methods = replace(variant.methods[metric.name], interval="auto", test="auto")
+    delta = metric_delta(
+        metric.name,
+        "lower",
+        lost,
+        methods,
+        questions=questions,
+        slice_label=slice_label,
+        variant_name=variant.name,
+    )
+    return replace(delta, statistic="loss_rate", relative=None)
+
+
+def ratio_metric_delta(
+    variant: VariantValues,
+    metric: Metric,
+    *,
+    questions: BoolArray | None = None,
+    slice_label: SliceLabel | None = None,
+) -> Delta:
+    """Delta of a ratio metric, Σ numerator / Σ denominator per arm.
+
+    Parameters
+    ----------
+    variant : VariantValues
+        The variant with its pairs; `metrics` holds numerator and denominator.
+    metric : Metric
+        Names both in `numerator` and `denominator`.
+    questions, slice_label
+        As for `quantile_metric_delta`.
+
+    Returns
+    -------
+    Delta
+        Over the questions with both parts in both arms; ``statistic`` is ``ratio``.
+    """
+    top = variant.metrics[metric.numerator or ""]
+    bottom = variant.metrics[metric.denominator or ""]
+    methods = variant.methods[metric.numerator or ""]
+    use = top.complete & bottom.complete
+    if questions is not None:
+        use = use & questions
+    shared = Delta(
+        metric=metric.name,
+        direction=metric.direction or "higher",
+        n_pairs=int(np.count_nonzero(use)),
+        slice=slice_label,
+        statistic="ratio",
+        variant_name=variant.name,
+        n_clusters=_n_clusters(top, use),
+    )
+    if not use.any():
+        note = Note(
+            "not-measured", f"{metric.name} is not measured: 0 pairs are scored."
+        )
+        return replace(shared, notes=(note,))
+    found = choose.ratio_delta(
+        RatioPair(top.baseline[use], bottom.baseline[use]),
+        RatioPair(top.variant[use], bottom.variant[use]),
+        clusters=None if top.clusters is None else top.clusters[use],
+        confidence_level=methods.confidence_level,
+        score_range=metric.range,
+    )
+    relative = found.relative
+    notes = (
+        ()
+        if found.reason is None
+        else (Note("test-undefined", f"{metric.name}: {found.reason}."),)
+    )
+    return replace(
+        shared,
+        baseline=found.baseline,
+        variant=found.variant,
+        delta=found.delta,
+        interval=found.interval,
+        baseline_interval=found.baseline_interval,
+        variant_interval=found.variant_interval,
+        relative=RelativeDelta(relative.delta, relative.interval, relative.reason),
+        test=relative.test,
+        notes=notes,
+    )
+
+
+def _trial_values(arm: ArmTable, metric: str, use: BoolArray) -> TrialValues:
+    """All trial values of some questions, numbered 0, 1, … in their order."""
+    scores = arm.metrics[metric]
+    number = np.cumsum(use) - 1
+    rows = np.isfinite(scores) & use[arm.question]
+    return TrialValues(scores[rows], number[arm.question[rows]].astype(np.int64))
+
+
+def _quantile_limits(
+    arm: ArmTable,
+    values: MetricValues,
+    metric: str,
+    probability: float,
+    methods: Methods,
+    questions: BoolArray | None,
+) -> Interval | None:
+    use = (
+        np.bincount(
+            arm.question[np.isfinite(arm.metrics[metric])], minlength=values.paired.size
+        )
+        > 0
+    )
+    if questions is not None:
+        use &= questions
+    if not use.any():
+        return None
+    return choose.quantile_arm_interval(
+        _trial_values(arm, metric, use),
+        probability,
+        clusters=None if values.clusters is None else values.clusters[use],
+        confidence_level=methods.confidence_level,
+        n_resamples=methods.n_resamples,
+        seed=methods.seed,
+    )[0]
+
+
+def _n_clusters(values: MetricValues, use: BoolArray) -> int | None:
+    return (
+        None if values.clusters is None else int(np.unique(values.clusters[use]).size)
+    )

@@ -1,0 +1,142 @@
+"""Quantiles, loss rates and ratio metrics as deltas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import onechange as oc
+
+RNG = np.random.default_rng(11)
+N, K = 120, 3
+
+
+def _frames() -> tuple[pd.DataFrame, pd.DataFrame]:
+    rows = {
+        "question_id": np.repeat([f"q{i:03d}" for i in range(N)], K),
+        "trial": np.tile(np.arange(K), N),
+        "kind": np.repeat([("a", "b")[i % 2] for i in range(N)], K),
+    }
+    base = RNG.lognormal(0, 0.6, N * K)
+    before = pd.DataFrame({**rows, "seconds": base, "calls": RNG.integers(1, 6, N * K)})
+    after = before.assign(
+        seconds=before.seconds * RNG.lognormal(0.1, 0.2, N * K),
+        calls=RNG.integers(1, 7, N * K),
+    )
+    return before, after
+
+
+def _row(comparison: oc.Comparison, metric: str, statistic: str) -> oc.Delta:
+    return next(
+        d
+        for d in comparison.deltas
+        if (d.metric, d.statistic) == (metric, statistic) and d.slice is None
+    )
+
+
+@pytest.mark.parametrize(("name", "p"), [("p50", 0.5), ("p90", 0.9), ("p95", 0.95)])
+def test_a_quantile_is_over_all_trials_and_not_over_trial_means(
+    name: str, p: float
+) -> None:
+    before, after = _frames()
+    plan = oc.Plan(guardrails=[oc.Guardrail("seconds", margin=1.0, statistic=name)])
+    delta = _row(oc.compare(before, after, plan), "seconds", name)
+    right = [np.quantile(frame.seconds, p) for frame in (before, after)]
+    assert delta.baseline == pytest.approx(right[0], rel=1e-12)
+    assert delta.variant == pytest.approx(right[1], rel=1e-12)
+    assert delta.delta == pytest.approx(right[1] - right[0], abs=1e-12)
+    assert delta.interval.method == "percentile"
+    assert delta.interval.low < delta.delta < delta.interval.high
+    assert delta.test is None
+    assert "sampled" in {note.code for note in delta.interval.notes}
+
+
+def test_a_quantile_of_too_few_questions_has_no_interval_and_no_pass() -> None:
+    before, after = (frame.head(90 * K) for frame in _frames())
+    plan = oc.Plan(guardrails=[oc.Guardrail("seconds", margin=99.0, statistic="p95")])
+    decision = oc.decide(oc.compare(before, after, plan), plan)
+    assert decision.statuses[0].status == "inconclusive"
+    assert "100 questions" in decision.statuses[0].reason
+
+
+@pytest.mark.parametrize(("direction", "threshold"), [("lower", 0.4), ("higher", 0.1)])
+def test_the_loss_rate_counts_questions_that_lost_more(
+    direction: str, threshold: float
+) -> None:
+    before, after = _frames()
+    plan = oc.Plan(
+        metrics=[oc.Metric("seconds", direction=direction, threshold=threshold)],
+        guardrails=[oc.Guardrail("seconds", margin=0.5, statistic="loss_rate")],
+    )
+    delta = _row(oc.compare(before, after, plan), "seconds", "loss_rate")
+    means = [f.groupby("question_id").seconds.mean() for f in (before, after)]
+    change = means[1] - means[0] if direction == "lower" else means[0] - means[1]
+    assert delta.delta == pytest.approx(float((change > threshold).mean()), abs=1e-12)
+    assert delta.interval.method == "newcombe"
+    assert delta.direction == "lower"
+
+
+def test_a_loss_of_exactly_the_threshold_does_not_count() -> None:
+    ids = [f"q{i}" for i in range(10)]
+    before = pd.DataFrame({"question_id": ids, "s": [0.9] * 10})
+    after = pd.DataFrame({"question_id": ids, "s": [0.8] * 9 + [0.7]})
+    plan = oc.Plan(
+        metrics=[oc.Metric("s", threshold=0.1)],
+        guardrails=[oc.Guardrail("s", margin=0.5, statistic="loss_rate")],
+    )
+    assert _row(oc.compare(before, after, plan), "s", "loss_rate").delta == 0.1
+
+
+def test_a_loss_rate_without_a_threshold_is_refused() -> None:
+    before, after = _frames()
+    plan = oc.Plan(
+        guardrails=[oc.Guardrail("seconds", margin=0.5, statistic="loss_rate")]
+    )
+    with pytest.raises(oc.PlanError, match="threshold"):
+        oc.compare(before, after, plan)
+
+
+def test_a_ratio_metric_divides_the_sums() -> None:
+    before, after = _frames()
+    plan = oc.Plan(
+        metrics=[
+            oc.Metric(
+                "pace", numerator="seconds", denominator="calls", direction="lower"
+            )
+        ],
+        guardrails=[oc.Guardrail("pace", margin="30%")],
+        slices=["kind"],
+    )
+    comparison = oc.compare(before, after, plan)
+    delta = _row(comparison, "pace", "ratio")
+    right = [frame.seconds.sum() / frame.calls.sum() for frame in (before, after)]
+    assert delta.baseline == pytest.approx(right[0], rel=1e-12)
+    assert delta.variant == pytest.approx(right[1], rel=1e-12)
+    assert delta.relative.delta == pytest.approx(right[1] / right[0] - 1, rel=1e-9)
+    assert (
+        delta.relative.interval.low
+        < delta.relative.delta
+        < delta.relative.interval.high
+    )
+    assert oc.decide(comparison, plan).statuses[0].delta is delta
+    part = next(
+        d
+        for d in comparison.slices[0].deltas
+        if d.metric == "pace" and d.slice == (("kind", "a"),)
+    )
+    kept = [frame[frame.kind == "a"] for frame in (before, after)]
+    assert part.delta == pytest.approx(
+        kept[1].seconds.sum() / kept[1].calls.sum()
+        - kept[0].seconds.sum() / kept[0].calls.sum(),
+        abs=1e-12,
+    )
+
+
+def test_the_relative_delta_of_a_mean_has_an_interval() -> None:
+    before, after = _frames()
+    delta = _row(oc.compare(before, after), "seconds", "mean")
+    right = after.seconds.mean() / before.seconds.mean() - 1
+    assert delta.relative.delta == pytest.approx(right, rel=1e-9)
+    assert delta.relative.interval.method == "guarded-fieller"
+    assert delta.relative.interval.low < right < delta.relative.interval.high
