@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -15,7 +13,6 @@ __all__ = ["json_table", "lines_table"]
 
 _MAX_CELLS = 50_000_000  # of objects with differing keys
 _MAX_DEPTH = 8  # levels of nested objects that become dotted columns
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def json_table(text: str, *, name: str) -> Table:
@@ -57,7 +54,6 @@ def json_table(text: str, *, name: str) -> Table:
     def place(row: int) -> str:
         return f"{name}, item {row + 1}"
 
-    _refuse_broken_text(text, value, place)
     return Table(name, _object_columns(value, name, place), len(value), place)
 
 
@@ -97,24 +93,7 @@ def lines_table(text: str, *, name: str) -> Table:
     def place(row: int) -> str:
         return f"{name}:{numbers[row]}"
 
-    _refuse_broken_text(text, values, place)
     return Table(name, _object_columns(values, name, place), len(values), place)
-
-
-def _refuse_broken_text(
-    text: str, values: Sequence[Any], place: Callable[[int], str]
-) -> None:
-    """Refuse escapes of half characters, which no output file could hold."""
-    if _SURROGATE.search(text) is None:
-        return
-    for row, value in enumerate(values):
-        try:
-            json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError as error:
-            raise InputError(
-                f"{place(row)}: holds half of a character "
-                f"({error.object[error.start]!a}); write the text as UTF-8."
-            ) from error
 
 
 def _object_columns(

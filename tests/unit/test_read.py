@@ -338,7 +338,6 @@ def test_json_lines_in_a_file_named_json_are_read(tmp_path: Path) -> None:
         ("b.json", b"[1]", "b.json, item 1: expected an object"),
         ("b.json", b"3", "expected an array"),
         ("b.jsonl", b'{"question_id": 1, "a": 1, "a": 2}', '"a" occurs twice'),
-        ("b.jsonl", b'{"question_id": "\\ud800", "a": 1}', "half of a character"),
         ("b.json", b"[" * 100_000, "nested too deeply"),
         ("b.json", b'[{"a.b": 1, "a": {"b": 2}}]', "rename one of them"),
         ("b.parquet", b"PAR1 and then nothing", "not a readable Parquet file"),
@@ -420,6 +419,11 @@ def test_blank_ids_in_parquet_are_refused(tmp_path: Path, value: str | None) -> 
     frame = pd.DataFrame({"question_id": ["q", value], "a": [1, 0]})
     frame.to_parquet(tmp_path / "b.parquet")
     assert _refusal(tmp_path / "b.parquet").startswith("b.parquet, row 2:")
+
+
+def test_an_id_with_half_a_character_is_refused() -> None:
+    frame = pd.DataFrame({"question_id": ["q", "\ud800"], "a": [1, 0]}, dtype=object)
+    assert "holds a character that is no text" in _refusal(frame)
 
 
 def test_a_missing_trial_is_refused(tmp_path: Path) -> None:
