@@ -449,6 +449,44 @@ def test_equivalence_is_two_sided() -> None:
     assert "on either side" in status.reason
 
 
+def test_what_it_would_take_to_show_equivalence() -> None:
+    plan = Plan(guardrails=[Guardrail("faithfulness", margin=0.05, role="equivalence")])
+    row = faithfulness(-0.02, 0.06, standard_error=0.02)  # the upper end decides
+    (status,) = decided(plan, row).statuses
+    assert status.status == "inconclusive"
+    # 150 ((0.04 + 0.8416 · 0.02)/0.05)² = 194
+    assert status.further_questions == pytest.approx(194 - 150, abs=1)
+
+
+def test_every_primary_must_pass() -> None:
+    plan = Plan([Primary("correct"), Primary("faithfulness")])
+    assert decided(plan, GOOD, faithfulness(0.01, 0.05)).decision == "ship"
+    half = decided(plan, GOOD, faithfulness(-0.01, 0.05))
+    assert half.decision == "inconclusive"
+    assert decided(plan, GOOD, faithfulness(-0.05, -0.01)).decision == "do not ship"
+
+
+def test_a_ratio_metric_is_judged_by_its_ratio() -> None:
+    row = faithfulness(-0.01, 0.02, statistic="ratio", standard_error=None)
+    decision = decided(MARGIN, row, values={})
+    (status,) = decision.statuses
+    assert status.status == "pass"
+    assert status.pvalue_margin is None
+
+
+def test_a_quantile_is_found_by_its_name() -> None:
+    plan = Plan(
+        guardrails=[
+            Guardrail("latency_ms", margin=80.0),
+            Guardrail("latency_ms", margin=80.0, statistic="p95"),
+        ]
+    )
+    tail = latency(statistic="p95", interval=interval(60.0, 200.0))
+    first, second = decided(plan, latency(), tail).statuses
+    assert (first.status, second.status) == ("pass", "inconclusive")
+    assert second.reason.startswith("latency_ms p95: inconclusive")
+
+
 def test_what_it_would_take_for_a_primary() -> None:
     row = delta(
         delta=0.05,

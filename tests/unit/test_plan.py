@@ -132,7 +132,7 @@ USES: dict[str, dict[str, Any]] = {
     "guardrail.every_slice": {
         "guardrails": [Guardrail("m", margin=1, every_slice="q")]
     },
-    "primary": {"primary": [Primary("a"), Primary("b")]},
+    "analysis.primaries": {"analysis": Analysis(primaries="any")},
 }
 
 
@@ -238,3 +238,10 @@ def test_the_unscored_policy_of_the_analysis_needs_a_range_everywhere() -> None:
     assert metrics[0].unscored == "worst"
     with pytest.raises(PlanError, match='"b" needs a declared range'):
         resolve_metrics(plan, ["a", "b"])
+
+
+def test_several_primaries_stand_side_by_side() -> None:
+    plan = Plan([Primary("a"), Primary("b", 0.1)])
+    assert [primary.metric for primary in plan.primary] == ["a", "b"]
+    with pytest.raises(PlanError, match='"a" is declared twice'):
+        Plan([Primary("a"), Primary("a", 0.1)])

@@ -260,7 +260,7 @@ NOT_BUILT_TEXT = {
     "guardrail.margin": "[[guardrail]]\nmetric = 'a'\nmargin = '10%'\n",
     "guardrail.role": "[[guardrail]]\nmetric='a'\nmargin=1\nrole='equivalence'\n",
     "guardrail.every_slice": "[[guardrail]]\nmetric='a'\nmargin=1\nevery_slice='q'\n",
-    "primary": "[[primary]]\nmetric = 'a'\n[[primary]]\nmetric = 'b'\n",
+    "analysis.primaries": "[analysis]\nprimaries = 'any'\n",
 }
 
 

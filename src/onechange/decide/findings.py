@@ -70,21 +70,21 @@ class Scope:
             and row.variant_name == self.variant_name
         )
 
+    def analysis(self, delta: Delta) -> Analysis:
+        """Return the settings of the analysis with the interval that a delta got.
+
+        A method that was asked for by name and does not fit the metric was replaced.
+        """
+        asked = self.plan.analysis
+        used = None if delta.interval is None else delta.interval.method
+        return asked if used == asked.interval else replace(asked, interval="auto")
+
     def words(
         self, metric: str, direction: str, margin: float | str | None = None
     ) -> Wording:
         """Return how the numbers of a metric are written."""
         share = relative_margin(margin) if isinstance(margin, str) else None
         return Wording(direction, self.decimals.get(metric, 3), share)
-
-    def _matches(self, row: Delta, metric: str, statistic: str) -> bool:
-        # A ratio metric has a ratio where another metric has a mean.
-        own = "mean" if row.statistic == "ratio" else row.statistic
-        return (row.metric, own, row.variant_name) == (
-            metric,
-            statistic,
-            self.variant_name,
-        )
 
 
 @dataclass(frozen=True, slots=True)

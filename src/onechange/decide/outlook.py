@@ -43,8 +43,10 @@ def with_margin_check(
         Unchanged unless the margin is one on the mean.
     """
     margin, delta = status.margin, status.delta
-    kind = (status.statistic, status.rule, status.role)
-    if delta is None or margin is None or kind != ("mean", "interval", "guardrail"):
+    kind = (status.rule, status.role)
+    if delta is None or margin is None or kind != ("interval", "guardrail"):
+        return status
+    if delta.statistic != "mean":
         return status
     interval = delta.interval
     if isinstance(margin, str):
@@ -55,7 +57,7 @@ def with_margin_check(
         delta.direction,
         interval=interval,
         standard_error=delta.standard_error,
-        analysis=scope.plan.analysis,
+        analysis=scope.analysis(delta),
     )
     notes = status.notes
     smallest = check.smallest_margin
@@ -159,6 +161,9 @@ def _goal(status: RuleStatus, delta: Delta) -> _Goal | None:
     if isinstance(status.margin, float | int) and delta.interval is not None:
         worsening = -sign * (delta.delta or 0.0)
         end = -delta.interval.low if sign > 0 else delta.interval.high
+        if status.role == "equivalence":
+            worsening = abs(worsening)
+            end = max(abs(delta.interval.low), abs(delta.interval.high))
         if status.margin <= worsening:
             return _Goal(0, 0, 0, "", "the estimate itself is beyond the margin")
         if end > status.margin:

@@ -13,7 +13,7 @@ from onechange.decide.findings import Scope
 from onechange.delta import Delta, MetricValues
 from onechange.missing import filled_means, population
 from onechange.pairs import ArmTable, Pairs
-from onechange.plan import Guardrail, Metric, Primary, parse_slice
+from onechange.plan import Analysis, Guardrail, Metric, Primary, parse_slice
 from onechange.sensitivity import (
     Fragility,
     Scores,
@@ -52,20 +52,20 @@ def with_stability(
         where the decision interval cannot be had from the question means alone.
     """
     delta = status.delta
-    if delta is None or status.statistic != "mean":
+    if delta is None or delta.statistic != "mean":
         return status
     values = scope.comparison.values[scope.variant_name, status.metric]
     every_slice = rule.every_slice if isinstance(rule, Guardrail) else None
     questions = slice_mask(scope, delta, every_slice, values.paired.size)
     scores = _scores(values, delta.direction, questions)
-    analysis = scope.plan.analysis
+    analysis = scope.analysis(delta)
     reported = mean_status(rule, scores, analysis)
     taken_back = status.status is Status.INCONCLUSIVE and reported is Status.PASS
     if reported is not status.status and not taken_back:
         return status
     return replace(
         status,
-        tipping=_tipping(scope, rule, scores, reported, values, questions),
+        tipping=_tipping(scope, rule, analysis, scores, reported, values, questions),
         fragility=fragility(rule, scores, reported, analysis),
     )
 
@@ -157,6 +157,7 @@ def _scores(values: MetricValues, direction: str, questions: BoolArray) -> Score
 def _tipping(
     scope: Scope,
     rule: Primary | Guardrail,
+    analysis: Analysis,
     scores: Scores,
     reported: Status,
     values: MetricValues,
@@ -174,7 +175,7 @@ def _tipping(
     rows = np.zeros(n, dtype=np.int64)
     for arm in arms:
         rows += _missing_rows(arm, metric.name, n)
-    everything = scope.plan.analysis.bounds == "all"
+    everything = analysis.bounds == "all"
     counted = population(pairs, metric.name, everything=everything) & questions
     pair = values.complete & questions
     lacking = np.flatnonzero(counted & ((rows > 0) | ~pair))
@@ -188,7 +189,7 @@ def _tipping(
         ),
         rows[lacking],
         reported,
-        scope.plan.analysis,
+        analysis,
         pair_position=_position(pair)[lacking],
         further_position=_position(np.isfinite(values.variant) & questions & ~pair)[
             lacking
