@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +11,8 @@ import builders
 from onechange.errors import OnechangeError
 from onechange.report import FORMATS, render, write_report
 from onechange.report.audit import render_audit
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(
@@ -79,3 +84,32 @@ def test_the_rows_of_the_ledger_add_up() -> None:
     for arm in (0, 1):
         total = sum(counts[arm] for counts in audit.rows_by_status.values())
         assert total == audit.rows_read[arm]
+
+
+@pytest.mark.parametrize("format_name", sorted(FORMATS))
+def test_a_label_that_is_no_valid_unicode_can_be_written(format_name: str) -> None:
+    base = builders.comparison(slices=(builders.breakdown(("bad\ud800label", "b")),))
+    text = render(base, format_name)
+    assert "bad\\ud800label" in text
+    text.encode("utf-8")
+    if format_name == "json":
+        labels = [d["slice"] for d in json.loads(text)["deltas"] if d["slice"]]
+        assert labels[0] == {"qtype": "bad\ud800label"}
+
+
+def test_rendering_loads_no_heavy_package() -> None:
+    code = (
+        "import sys; sys.path.insert(0, 'tests'); import builders; "
+        "from onechange.report import FORMATS, render; "
+        "[render(builders.decision(), name) for name in FORMATS]; "
+        "heavy = {'pandas', 'scipy.stats', 'statsmodels', 'pingouin', 'matplotlib'}; "
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout.strip() == "[]"

@@ -73,7 +73,10 @@ def render(result: Result, format: str) -> str:
         raise OnechangeError(
             f'report format "{format}" is unknown; choose one of {", ".join(FORMATS)}.'
         )
-    return FORMATS[format](result)
+    text = FORMATS[format](result)
+    # A lone surrogate (valid in JSON input) cannot be written as UTF-8; in JSON
+    # its escape reads back as the same character.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def write_report(
@@ -115,7 +118,7 @@ def _write_whole(target: Path, text: str) -> None:
         )
         temporary = Path(name)
         with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8", "backslashreplace"))
+            file.write(text.encode("utf-8"))
         temporary.chmod(0o644)
         temporary.replace(target)
     except OSError as error:

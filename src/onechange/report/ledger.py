@@ -97,20 +97,22 @@ def ledger_text(audit: Audit) -> str:
     """Say in one sentence how many questions are paired and what was left out."""
     total = audit.paired + len(audit.only_baseline) + len(audit.only_variant)
     total += len(audit.not_comparable)
-    left = [
-        f"{format_count(len(ids))} {reason}"
-        for ids, reason in (
-            (audit.only_baseline, "only in the baseline"),
-            (audit.only_variant, "only in the variant"),
-            (audit.not_comparable, "not comparable"),
-        )
-        if ids
-    ]
+    left = [f"{format_count(len(ids))} {reason}" for reason, ids in _left_out(audit)]
     sentence = f"{format_count(audit.paired)} of {format_count(total)} questions paired"
     if left:
         sentence += f" ({', '.join(left)})"
     sentence += f"; {_trials(audit)}; {_rows(audit)}."
     return sentence
+
+
+def _left_out(audit: Audit) -> list[tuple[str, tuple[str, ...]]]:
+    """Questions that are not paired, by reason."""
+    reasons = (
+        ("only in the baseline", audit.only_baseline),
+        ("only in the variant", audit.only_variant),
+        ("not comparable", audit.not_comparable),
+    )
+    return [(reason, ids) for reason, ids in reasons if ids]
 
 
 def _trials(audit: Audit) -> str:
@@ -136,15 +138,7 @@ def audit_blocks(audit: Audit) -> list[Block]:
     tables: list[Block] = [_rows_table(audit)]
     if audit.metrics:
         tables.append(_metrics_table(audit))
-    named = tuple(
-        f"{label}: {_listed(ids)}"
-        for ids, label in (
-            (audit.only_baseline, "only in the baseline"),
-            (audit.only_variant, "only in the variant"),
-            (audit.not_comparable, "not comparable"),
-        )
-        if ids
-    )
+    named = tuple(f"{reason}: {_listed(ids)}" for reason, ids in _left_out(audit))
     return [*tables, Bullets(named)] if named else tables
 
 
