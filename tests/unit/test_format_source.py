@@ -158,3 +158,17 @@ def test_an_unknown_file_says_what_was_looked_for(tmp_path: Path) -> None:
 )
 def test_half_characters_become_readable_text(text: str, value: str) -> None:
     assert parse_json(text, name="x.json") == value
+
+
+def test_a_hundred_thousand_columns_are_read_in_seconds(tmp_path: Path) -> None:
+    names = ",".join(f"m{n}" for n in range(100_000))
+    cells = ",".join("1" for _ in range(100_000))
+    header = f"user_input,retrieved_contexts,response,{names}\n"
+    path = write_text(
+        tmp_path, "r.csv", f"{header}Q1?,[],a,{cells}\nQ2?,[],b,{cells}\n"
+    )
+    start = time.perf_counter()
+    assert len(formats.read_as("ragas", path).metrics) == 100_000
+    with pytest.raises(InputError, match="100,000 columns of scores; at most 1,000"):
+        formats.read_systems(path, name="wide")
+    assert time.perf_counter() - start < 20

@@ -18,7 +18,7 @@ _SUMMARY_COLUMNS = {
     "context_recall",
     "factual_correctness",
 }
-_RUN_NAMES = {"version", "model", "system", "config", "configuration", "run", "name"}
+_RUN_NAMES = {"version", "model", "system", "config", "configuration"}
 _WAY_OUT = "questions cannot be paired from it; pass the file with one row per question"
 
 

@@ -92,8 +92,9 @@ def read_cells(
         metrics.append(name)
         if kind == "words":
             words.append(name)
+    scored = frozenset(metrics)
     return [
-        _row(place, cells, metrics, question_id(cells, place), missing)
+        _row(place, cells, scored, question_id(cells, place), missing)
         for place, cells in records
     ], tuple(words)
 
@@ -115,7 +116,7 @@ def _kind(values: Sequence[object], missing: Collection[str]) -> str:
 def _row(
     place: str,
     cells: Mapping[str, object],
-    metrics: Sequence[str],
+    metrics: Collection[str],
     question_id: str,
     missing: Collection[str],
 ) -> Row:

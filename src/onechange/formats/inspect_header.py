@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -63,9 +64,9 @@ def split_scorers(
     metrics = {key: key for key in found}
     judges: dict[str, Any] = {}
     parts = {key: _JUDGED.fullmatch(key) for key in found if key not in declared}
-    stems = [match["scorer"] for match in parts.values() if match]
+    stems = Counter(match["scorer"] for match in parts.values() if match)
     for key, match in parts.items():
-        if match is None or stems.count(match["scorer"]) > 1:
+        if match is None or stems[match["scorer"]] > 1:
             continue
         if match["scorer"] in declared or not declared:
             metrics[key] = match["scorer"]

@@ -141,10 +141,10 @@ def read(
 
 def _shorter_names(names: list[str]) -> dict[str, str]:
     found: dict[str, str] = {}
+    taken = set(names)
     for name in names:
         match = _SCORE.fullmatch(name)
         if match:
-            short = match["metric"]
-            taken = short in names or short in found.values()
-            found[name] = name if taken else short
+            found[name] = name if match["metric"] in taken else match["metric"]
+            taken.add(found[name])
     return found

@@ -175,19 +175,12 @@ def _system_names(entries: list[tuple[str, Any]], prompts: list[Any]) -> dict[in
             prompt = entry.get("prompt") or {}
             label = provider.get("label") or provider.get("id") or "provider"
             text = prompt.get("label") or prompt.get("raw") or ""
-            if isinstance(index, int) and index < len(prompts):
+            if isinstance(index, int) and 0 <= index < len(prompts):
                 text = prompts[index].get("label") or text
             parts[index] = (str(label), str(text))
-    providers = {provider for provider, _ in parts.values()}
-    texts = {text for _, text in parts.values()}
-    names: dict[int, str] = {}
-    for index, (provider, text) in sorted(parts.items()):
-        name = provider if len(texts) == 1 else text
-        if len(providers) > 1 and len(texts) > 1:
-            name = f"{provider} | {text}"
-        name = " ".join(name.split())[:80]
-        names[index] = name if name not in names.values() else f"{name} #{index}"
-    return names
+    order = sorted(parts)
+    named = promptfoo_table.name_systems([parts[index] for index in order])
+    return dict(zip(order, named, strict=True))
 
 
 def _question_ids(entries: list[tuple[str, Any]]) -> tuple[dict[str, str], list[Note]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from onechange.errors import InputError
 from onechange.formats.build import build
@@ -15,10 +15,11 @@ from onechange.formats.source import Document, parse_json
 from onechange.results import FAILED, Columns, Results
 from onechange.stats.estimate import Note
 
-__all__ = ["read", "sniff"]
+__all__ = ["name_systems", "read", "sniff"]
 
 _BLOCK = ("Status", "Score", "Named Scores")
 _OUTPUT = re.compile(r"\[(?P<label>.*?)\] (?P<prompt>.*)", re.DOTALL)
+_MAX_SYSTEMS = 1000
 _IDS = ("question_id", "qid", "id")
 
 
@@ -66,8 +67,9 @@ def read(document: Document, columns: Columns) -> dict[str, Results]:
     variables = table.header[: starts[0]]
     ids, source = _ids(table.rows, variables)
     systems: dict[str, Results] = {}
-    for start, end, (name, label, prompt) in zip(
-        starts, ends, _names([table.header[start] for start in starts]), strict=True
+    outputs = [_provider_and_prompt(table.header[start]) for start in starts]
+    for start, end, name, (label, prompt) in zip(
+        starts, ends, name_systems(outputs), outputs, strict=True
     ):
         block = table.header[start:end]
         rows = []
@@ -89,6 +91,48 @@ def read(document: Document, columns: Columns) -> dict[str, Results]:
     return systems
 
 
+def name_systems(parts: Sequence[tuple[str, str]]) -> list[str]:
+    """Name each prompt column by what tells it from the others.
+
+    Parameters
+    ----------
+    parts : sequence of (str, str)
+        Provider and prompt of each column.
+
+    Returns
+    -------
+    list of str
+        The provider when there is one prompt, the prompt when there is one
+        provider, else both; a repeated name gets its position.
+
+    Raises
+    ------
+    InputError
+        When there are over 1,000 columns.
+
+    Examples
+    --------
+    >>> name_systems([("a", "p"), ("b", "p")]), name_systems([("a", "p"), ("b", "q")])
+    (['a', 'b'], ['a | p', 'b | q'])
+    """
+    if len(parts) > _MAX_SYSTEMS:
+        raise InputError(f"{len(parts):,} prompt columns; at most 1,000 are read.")
+    providers, prompts = ({part[side] for part in parts} for side in (0, 1))
+    names: list[str] = []
+    for index, (provider, prompt) in enumerate(parts):
+        name = provider if len(prompts) == 1 else prompt
+        if len(providers) > 1 and len(prompts) > 1:
+            name = f"{provider} | {prompt}"
+        name = " ".join(name.split())[:80]
+        names.append(name if name not in names else f"{name} #{index}")
+    return names
+
+
+def _provider_and_prompt(output: str) -> tuple[str, str]:
+    match = _OUTPUT.fullmatch(output)
+    return (match["label"], match["prompt"]) if match else (output, output)
+
+
 def _block_starts(header: tuple[str, ...]) -> list[int]:
     """Positions of the output columns: the column before each Status, Score, ..."""
     return [
@@ -96,24 +140,6 @@ def _block_starts(header: tuple[str, ...]) -> list[int]:
         for index in range(1, len(header) - 1)
         if header[index : index + 2] == _BLOCK[:2] and header[index - 1].strip()
     ]
-
-
-def _names(outputs: list[str]) -> list[tuple[str, str, str]]:
-    parts = []
-    for output in outputs:
-        match = _OUTPUT.fullmatch(output)
-        parts.append((match["label"], match["prompt"]) if match else (output, output))
-    labels = [label for label, _ in parts]
-    found: list[tuple[str, str, str]] = []
-    for index, (label, prompt) in enumerate(parts):
-        name = label
-        if labels.count(label) > 1:
-            name = prompt if len(set(labels)) == 1 else f"{label} | {prompt}"
-        name = " ".join(name.split())[:80]
-        if any(name == other for other, *_ in found):
-            name = f"{name} #{index}"
-        found.append((name, label, prompt))
-    return found
 
 
 def _ids(

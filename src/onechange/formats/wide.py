@@ -25,6 +25,7 @@ LOOKS_FOR = (
     "a table with one column of scores per system (never recognised by itself: ask for "
     "it)"
 )
+_MAX_SYSTEMS = 1000
 _ID_WORDS = ("question_id", "id")
 
 
@@ -86,6 +87,11 @@ def read(
     }
     if not scores:
         raise InputError(f"{document.name}: no column holds scores in every row.")
+    if len(scores) > _MAX_SYSTEMS:
+        raise InputError(
+            f"{document.name}: {len(scores):,} columns of scores; at most 1,000 are "
+            "read as systems."
+        )
     ids = _ids(records, key, document.name)
     labels = [name for name in names if name not in scores and name != key]
     systems = {}
