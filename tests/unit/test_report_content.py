@@ -212,3 +212,10 @@ def test_a_decision_about_one_variant_shows_no_other() -> None:
     for format_name in ("text", "markdown"):
         text = render(builders.decision(comparison=both), format_name)
         assert text == render(alone, format_name)
+
+
+def test_an_unmeasured_rate_keeps_its_direction() -> None:
+    rule = builders.guardrail(metric="failed", margin=0.01, delta=None)
+    cells = rules_table(make_context(builders.decision(statuses=(rule,)))).rows[0]
+    assert cells[1].startswith("failed ↓")
+    assert "≤ +0.01" in cells

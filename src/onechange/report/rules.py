@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from onechange.decide import RuleStatus
-from onechange.delta import Delta
 from onechange.display import (
     MISSING,
     format_count,
@@ -11,6 +10,7 @@ from onechange.display import (
     format_percent,
     format_pvalue,
 )
+from onechange.plan import BUILT_IN_RATES
 from onechange.report.context import (
     SYMBOLS,
     Context,
@@ -255,15 +255,10 @@ def _errors_sentence(context: Context) -> str:
 
 
 def _direction(context: Context, metric: str) -> str:
-    found: list[Delta] = [
-        d
-        for d in (*context.comparison.deltas, *context.comparison.rates)
-        if d.metric == metric
-    ]
-    declared = [m.direction for m in context.plan.metrics if m.name == metric]
-    if found:
-        return found[0].direction
-    return next((d for d in declared if d), "higher")
+    """Direction of a metric, also of one that is not measured."""
+    declared = (*context.comparison.metrics, *context.plan.metrics)
+    known = {m.name: m.direction for m in declared if m.direction}
+    return known.get(metric) or BUILT_IN_RATES.get(metric, "higher")
 
 
 def _sentence(text: str) -> str:
