@@ -63,7 +63,8 @@ class ListedLaw:
 
     def quantile(self, probability: float) -> float:
         """Smallest value whose cumulated probability reaches `probability`."""
-        cumulated = np.cumsum(self.probability)
+        # The rounding of a transform may leave masses of -1e-17.
+        cumulated = np.maximum.accumulate(np.cumsum(self.probability))
         index = int(np.searchsorted(cumulated, probability * (1.0 - 1e-12)))
         return float(self.points[min(index, self.points.size - 1)])
 
@@ -154,22 +155,25 @@ def lattice_law(strata: tuple[Cells, ...]) -> ListedLaw | float:
         integers = found.integers[start : start + size]
         start += size
         weight = cells.counts / cells.n_units
-        centre = float(weight @ integers)
-        variance += cells.n_units * float(weight @ (integers - centre) ** 2)
+        mean = float(weight @ integers)
+        variance += cells.n_units * float(weight @ (integers - mean) ** 2)
         pieces.append((integers, weight, cells.n_units))
-        reach = max(reach, int(np.max(np.abs(integers - centre))))
+        reach = max(reach, int(np.max(np.abs(integers - mean))))
     # A far outlier is drawn a few times at most; 20 copies of it are room enough.
     window = int(20.0 * np.sqrt(variance) + 40 * reach) + 3
     span = sum(int(np.ptp(k)) * m for k, _, m in pieces) + 1
+    whole = window >= span
     window = fft.next_fast_len(min(window, span), real=True)
     if window > LISTED_LATTICE:
         return float(found.unit / n)
-    total = sum(int(np.rint(float(w @ k) * m)) for k, w, m in pieces)
+    centre = sum(int(np.rint(float(w @ k) * m)) for k, w, m in pieces)
+    smallest = sum(int(np.min(k)) * m for k, _, m in pieces)
+    first = smallest if whole else centre - window // 2
     transform = np.ones(window // 2 + 1, dtype=np.complex128)
     for integers, weight, m in pieces:
         one = np.bincount(integers % window, weights=weight, minlength=window)
         transform *= fft.rfft(one) ** m
     mass: FloatArray = fft.irfft(transform, n=window)
-    sums = np.arange(window) + (total - window // 2)
+    sums = np.arange(window) + first
     points: FloatArray = sums.astype(np.float64) * (found.unit / n)
-    return ListedLaw(points, np.maximum(mass[sums % window], 0.0))
+    return ListedLaw(points, mass[sums % window])

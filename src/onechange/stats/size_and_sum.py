@@ -69,6 +69,7 @@ class SizeAndSum:
         sums = self.first_sum + np.array([0, self.cumulated.shape[1]])
         least = max(1, int(self.sizes[0]))
         reach = float(np.max(np.abs(sums))) / least + 1.0
+        tail *= 1.0 + 1e-12  # rounding of the transform is not mass
         low = _first(self.share, tail, -reach, reach, self.sizes)
         high = -_first(
             lambda mean: self.share_above(-mean), tail, -reach, reach, self.sizes
@@ -114,12 +115,12 @@ def size_and_sum(values: FloatArray, counts: IntArray) -> SizeAndSum | None:
     n_sums = fft.next_fast_len(n_sums)
     row, column, value = _transform(k, counts, n_sums, n_sizes)
     total = int(np.sum(found.integers * counts))
-    first_size, first_sum = n // 2 - n_sizes // 2, total // 2 - n_sums // 2
+    first_size, first_sum = (n + 1 - n_sizes) // 2, (total + 1 - n_sums) // 2
     turns = row / n_sums * (first_sum - total / 2.0)
     turns = turns + column / n_sizes * (first_size - n / 2.0)
     grid = np.zeros((n_sums, n_sizes // 2 + 1), dtype=np.complex128)
     grid[row, column] = value * np.exp(2j * np.pi * turns)
-    mass = np.maximum(fft.irfft2(grid, s=(n_sums, n_sizes)), 0.0)
+    mass = fft.irfft2(grid, s=(n_sums, n_sizes))
     cumulated = np.zeros((n_sizes, n_sums + 1))
     np.cumsum(mass.T, axis=1, out=cumulated[:, 1:])
     sizes = first_size + np.arange(n_sizes, dtype=np.int64)
