@@ -29,7 +29,7 @@ __all__ = [
 
 MAX_BYTES = 1 << 30  # largest text that is read whole
 _FREE_EXPANSION = 64 << 20  # below this no compression ratio is suspicious
-_MAX_RATIO = 200
+_MAX_RATIO = 100
 _CHUNK = 1 << 20
 _GZIP = b"\x1f\x8b"
 _LONE_SURROGATE = re.compile(
@@ -147,7 +147,7 @@ def expansion_limit(compressed: int) -> int:
     Returns
     -------
     int
-        Bytes: 64 MiB, or 200 times the compressed size, and never over 1 GiB.
+        Bytes: 64 MiB, or 100 times the compressed size, and never over 1 GiB.
 
     Examples
     --------
