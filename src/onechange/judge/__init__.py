@@ -1,0 +1,31 @@
+"""Human labels against the judge: agreement, favour, the corrected delta."""
+
+from onechange.judge.audit import (
+    MIN_LABELLED,
+    ArmAgreement,
+    JudgeAudit,
+    corrected_delta,
+    judge_audit,
+)
+from onechange.judge.labels import (
+    DrawnQuestion,
+    HumanLabel,
+    draw_for_audit,
+    label_sheet,
+    outcome_strata,
+    read_labels,
+)
+
+__all__ = [
+    "MIN_LABELLED",
+    "ArmAgreement",
+    "DrawnQuestion",
+    "HumanLabel",
+    "JudgeAudit",
+    "corrected_delta",
+    "draw_for_audit",
+    "judge_audit",
+    "label_sheet",
+    "outcome_strata",
+    "read_labels",
+]

@@ -1,0 +1,308 @@
+"""Judge audit: agreement, favour for an arm, the corrected delta, the draw."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from onechange.errors import InputError, MethodError
+from onechange.judge import (
+    HumanLabel,
+    corrected_delta,
+    draw_for_audit,
+    judge_audit,
+    label_sheet,
+    outcome_strata,
+    read_labels,
+)
+from onechange.stats.ppi import corrected_mean
+
+
+def _experiment(
+    rng: np.random.Generator, n: int, bias: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Human and judge outcomes, shape (n, 2); the judge is too kind to the variant."""
+    human = (rng.random((n, 2)) < [0.5, 0.5]).astype(float)
+    wrong = rng.random((n, 2))
+    kind = (human == 0) & (wrong < [0.05, 0.05 + bias])
+    strict = (human == 1) & (wrong < 0.05)
+    return human, np.where(kind, 1.0, np.where(strict, 0.0, human))
+
+
+def _labels(ids: list[str], human: np.ndarray, n: int) -> list[HumanLabel]:
+    return [
+        HumanLabel(ids[i], arm, float(human[i, j]))
+        for i in range(n)
+        for j, arm in enumerate(("baseline", "variant"))
+    ]
+
+
+def test_a_judge_that_favours_an_arm_is_found_and_corrected() -> None:
+    rng = np.random.default_rng(1)
+    n = 400
+    ids = [f"q{i:03d}" for i in range(n)]
+    human, judge = _experiment(rng, n, bias=0.4)
+    audit = judge_audit(
+        ids, *judge.T, _labels(ids, human, 120), metric="correct", score_range=(0, 1)
+    )
+    assert (audit.n_pairs, audit.n_labelled) == (n, 120)
+    assert audit.uncorrected == pytest.approx(np.diff(judge, axis=1).mean())
+    assert audit.favour is not None
+    assert audit.favour_interval is not None
+    assert audit.favour_interval.low > 0
+    assert audit.baseline.agreement is not None
+    assert audit.variant.agreement is not None
+    assert audit.baseline.agreement.kappa > audit.variant.agreement.kappa
+    assert [note.code for note in audit.notes] == ["judge-favours-arm"]
+    truth = float(np.diff(human, axis=1).mean())
+    assert audit.corrected is not None
+    assert abs(audit.corrected.estimate - truth) < abs(audit.uncorrected - truth)
+    delta = corrected_delta(audit)
+    assert delta.interval == audit.corrected.interval
+    assert delta.n_pairs == n
+
+
+def test_under_thirty_labelled_pairs_there_is_no_status() -> None:
+    rng = np.random.default_rng(2)
+    ids = [f"q{i}" for i in range(100)]
+    human, judge = _experiment(rng, 100, bias=0.0)
+    audit = judge_audit(ids, *judge.T, _labels(ids, human, 29), score_range=(0, 1))
+    assert audit.corrected is not None
+    delta = corrected_delta(audit)
+    assert delta.delta == audit.corrected.estimate
+    assert delta.interval is None
+    assert "too-few-questions" in [note.code for note in delta.notes]
+    audit = judge_audit(ids, *judge.T, _labels(ids, human, 30), score_range=(0, 1))
+    assert corrected_delta(audit).interval is not None
+
+
+def test_every_label_is_accounted_for() -> None:
+    ids = ["q1", "q2", "q3"]
+    judge = np.array([[1, 1], [0, np.nan], [0, 1]], dtype=float)
+    labels = [
+        HumanLabel("q1", "baseline", 1),
+        HumanLabel("q1", "baseline", 0),
+        HumanLabel("q1", "variant", 1),
+        HumanLabel("q2", "baseline", 0),
+        HumanLabel("q3", "variant", 1),
+        HumanLabel("q9", "variant", 1),
+    ]
+    audit = judge_audit(ids, *judge.T, labels)
+    assert (audit.n_pairs, audit.n_labelled, audit.n_one_arm) == (2, 1, 1)
+    assert audit.n_unused == 1
+    assert (audit.baseline.n_labelled, audit.variant.n_labelled) == (2, 2)
+    assert audit.baseline.human == pytest.approx(0.25)
+    assert audit.corrected is None
+    assert corrected_delta(audit).delta is None
+
+
+def test_scores_of_many_values_have_no_kappa() -> None:
+    rng = np.random.default_rng(3)
+    ids = [f"q{i}" for i in range(50)]
+    scores = rng.random((50, 2))
+    audit = judge_audit(ids, *scores.T, _labels(ids, scores, 40))
+    assert audit.baseline.agreement is None
+    assert audit.baseline.bias == pytest.approx(0.0, abs=1e-12)
+
+
+def test_labels_that_do_not_fit_are_refused() -> None:
+    ids, judge = ["q1", "q2"], np.zeros((2, 2))
+    with pytest.raises(InputError, match="none of the 1 labels belongs"):
+        judge_audit(ids, *judge.T, [HumanLabel("x", "variant", 1)])
+    with pytest.raises(InputError, match=r"'q1', variant: 2 is outside \[0, 1\]"):
+        judge_audit(ids, *judge.T, [HumanLabel("q1", "variant", 2)], score_range=(0, 1))
+    with pytest.raises(InputError, match="'q2' has no weight though others have"):
+        judge_audit(
+            ids,
+            *judge.T,
+            [HumanLabel("q1", "variant", 1, 2.0), HumanLabel("q2", "variant", 1)],
+        )
+    with pytest.raises(InputError, match="has weights 2 and 3"):
+        judge_audit(
+            ids,
+            *judge.T,
+            [HumanLabel("q1", "variant", 1, 2), HumanLabel("q1", "baseline", 1, 3)],
+        )
+    with pytest.raises(MethodError, match="must have one length"):
+        judge_audit(["q1"], *judge.T, [])
+
+
+def test_equal_weights_and_the_plain_estimate_nearly_agree() -> None:
+    rng = np.random.default_rng(6)
+    human, judge = _experiment(rng, 300, bias=0.2)
+    y, f = (np.diff(x, axis=1).ravel() for x in (human, judge))
+    plain = corrected_mean(y[:100], f[:100], f[100:], width=2)
+    weighted = corrected_mean(
+        y[:100], f[:100], f[100:], sampling_weights=np.full(100, 3.0), width=2
+    )
+    assert weighted.estimate == pytest.approx(plain.estimate, abs=0.02)
+    assert weighted.standard_error == pytest.approx(plain.standard_error, rel=0.15)
+
+
+def test_weights_undo_an_unequal_draw() -> None:
+    rng = np.random.default_rng(7)
+    errors = []
+    covered = 0
+    for _ in range(200):
+        human, judge = _experiment(rng, 400, bias=0.3)
+        y, f = (np.diff(x, axis=1).ravel() for x in (human, judge))
+        ids = [f"{i:03d}" for i in range(400)]
+        strata = outcome_strata(judge[:, 0], judge[:, 1])
+        drawn = draw_for_audit(ids, 60, strata=strata, seed=int(rng.integers(1 << 30)))
+        at = np.array([int(question.question_id) for question in drawn])
+        rest = np.setdiff1d(np.arange(400), at)
+        found = corrected_mean(
+            y[at],
+            f[at],
+            f[rest],
+            sampling_weights=np.array([question.weight for question in drawn]),
+            width=2,
+        )
+        errors.append(found.estimate)
+        covered += found.interval.low <= 0.0 <= found.interval.high
+    assert abs(np.mean(errors)) < 3 * np.std(errors) / np.sqrt(200)
+    assert covered >= 184  # 95 % of 200 less 2 binomial standard errors
+
+
+@pytest.mark.parametrize("n_labelled", [30, 60])
+def test_the_corrected_interval_covers_where_the_uncorrected_fails(
+    n_labelled: int,
+) -> None:
+    rng = np.random.default_rng(n_labelled)
+    replications = 300
+    plain = corrected = 0
+    for _ in range(replications):
+        human, judge = _experiment(rng, 200, bias=0.3)
+        y, f = (np.diff(x, axis=1).ravel() for x in (human, judge))
+        half = 1.96 * f.std(ddof=1) / np.sqrt(200)
+        plain += abs(f.mean()) <= half  # the truth is 0
+        interval = corrected_mean(
+            y[:n_labelled], f[:n_labelled], f[n_labelled:], width=2
+        ).interval
+        corrected += interval.low <= 0.0 <= interval.high
+    assert plain / replications < 0.5
+    assert corrected / replications >= 0.95 - 2 * np.sqrt(0.95 * 0.05 / replications)
+
+
+def test_a_judge_that_always_agrees_leaves_an_interval() -> None:
+    same = np.tile([0.0, 1.0, 0.0, -1.0], 10)
+    found = corrected_mean(same, same, np.tile(same, 3), weight=1.0, width=2)
+    assert found.interval.high - found.interval.low > 0.2
+    assert not found.interval.degenerate
+
+
+@pytest.mark.parametrize(
+    ("human", "judge", "fact"),
+    [
+        ([1.0], [1.0], "1 labelled questions; expected 2"),
+        ([1.0, 0.0], [1.0], "one judge score for each"),
+        ([1.0, np.nan], [1.0, 0.0], "must be finite"),
+    ],
+)
+def test_values_that_cannot_be_corrected_are_refused(
+    human: list[float], judge: list[float], fact: str
+) -> None:
+    with pytest.raises(MethodError, match=fact):
+        corrected_mean(np.array(human), np.array(judge), np.zeros(3))
+
+
+def test_wrong_weights_and_methods_are_refused() -> None:
+    two = np.array([0.0, 1.0])
+    with pytest.raises(MethodError, match="must be positive"):
+        corrected_mean(two, two, two, sampling_weights=np.array([1.0, 0.0]))
+    with pytest.raises(MethodError, match="expected guarded-ppi"):
+        corrected_mean(two, two, two, method="ppi")
+
+
+def test_the_draw_is_stratified_seeded_and_free_of_order() -> None:
+    ids = [f"q{i:03d}" for i in range(150)]
+    strata = ["rare" if i < 5 else "single" if i == 5 else None for i in range(150)]
+    drawn = draw_for_audit(ids, 60, strata=strata)
+    assert len(drawn) == 60
+    by = {name: [q for q in drawn if q.stratum == name] for name in {*strata} - {None}}
+    assert (len(by["rare"]), len(by["single"])) == (2, 1)
+    assert by["rare"][0].weight == 2.5
+    assert sum(question.weight for question in drawn) == pytest.approx(150)
+    again = draw_for_audit(ids[::-1], 60, strata=strata[::-1])
+    assert again == drawn
+    assert draw_for_audit(ids, 60, strata=strata, seed=8) != drawn
+    assert len(draw_for_audit(ids, 1000)) == 150
+    assert len(draw_for_audit(ids, 1, strata=strata)) == 1
+    with pytest.raises(MethodError, match="expected 1 or more"):
+        draw_for_audit(ids, 0)
+    with pytest.raises(MethodError, match="stands twice"):
+        draw_for_audit(["a", "a"], 1)
+    with pytest.raises(MethodError, match="one stratum a question"):
+        draw_for_audit(["a", "b"], 1, strata=["x"])
+
+
+def test_a_filled_sheet_is_read_back(tmp_path: Path) -> None:
+    rows = label_sheet(draw_for_audit(["q1", "q2", "q3"], 2, seed=3))
+    rows[0]["label"], rows[1]["label"] = "true", 0
+    path = tmp_path / "labels.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    labels = read_labels(path)
+    assert [(label.arm, label.label) for label in labels] == [
+        ("baseline", 1.0),
+        ("variant", 0.0),
+    ]
+    assert {label.weight for label in labels} == {1.5}
+
+
+def test_labels_are_read_from_json_lines_and_tabs(tmp_path: Path) -> None:
+    path = tmp_path / "labels.jsonl"
+    path.write_text('{"question_id": 7, "arm": "topk8", "human": 1}\n\n', "utf-8")
+    (label,) = read_labels(path, arm_names={"topk8": "variant"})
+    assert label == HumanLabel("7", "variant", 1.0)
+    path = tmp_path / "labels.tsv"
+    path.write_text("question_id\tarm\thuman_label\n007\tbaseline\t0.5\n", "utf-8")
+    assert read_labels(path) == (HumanLabel("007", "baseline", 0.5),)
+
+
+@pytest.mark.parametrize(
+    ("content", "fact"),
+    [
+        (
+            "question_id,label\nq1,1\n",
+            "labels.csv:2: expected columns question_id, arm",
+        ),
+        (
+            "question_id,arm,label\nq1,control,1\n",
+            "arm is 'control'; expected baseline",
+        ),
+        ("question_id,arm,label\nq1,variant,good\n", "label is 'good'; expected a fin"),
+        ("question_id,arm,label\n,variant,1\n", "labels.csv:2: question_id is ''"),
+        ("question_id,arm,label\nq1,variant\n", "another number of cells"),
+        ("question_id,arm,label\nq1,variant,\n", "no row has a label"),
+        (
+            "question_id,arm,label,weight\nq1,variant,1,0\n",
+            "weight is 0; expected above",
+        ),
+        ("question_id,arm,label\nq1,variant,1e999\n", "expected a finite number"),
+    ],
+)
+def test_a_sheet_that_is_not_valid_names_its_place(
+    tmp_path: Path, content: str, fact: str
+) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=fact):
+        read_labels(path)
+
+
+def test_label_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        read_labels(tmp_path / "absent.csv")
+    path = tmp_path / "labels.jsonl"
+    path.write_text("[1]\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"labels\.jsonl:1: not a JSON object"):
+        read_labels(path)
+    path.write_bytes(b"\xff\n")
+    with pytest.raises(InputError, match="not UTF-8"):
+        read_labels(path)
