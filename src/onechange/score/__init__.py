@@ -3,6 +3,11 @@
 from onechange.score.fields import TraceFields
 from onechange.score.options import ScoreOptions, load_chunk_pages, load_options
 from onechange.score.parse import parse_trace
+from onechange.score.question_set import (
+    QuestionSetAudit,
+    SetOverlap,
+    audit_question_set,
+)
 from onechange.score.rows import ScoredRows, ScoreSummary, score
 from onechange.score.source import parse_traces, read_traces
 from onechange.score.trace import Claim, Passages, Trace
@@ -11,12 +16,15 @@ from onechange.score.write import append_rows, score_file, write_rows
 __all__ = [
     "Claim",
     "Passages",
+    "QuestionSetAudit",
     "ScoreOptions",
     "ScoreSummary",
     "ScoredRows",
+    "SetOverlap",
     "Trace",
     "TraceFields",
     "append_rows",
+    "audit_question_set",
     "load_chunk_pages",
     "load_options",
     "parse_trace",
