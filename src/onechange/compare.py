@@ -129,7 +129,8 @@ def compare(
     base = _arm(baseline, plan, baseline_name or "baseline")
     arms = _variants(variant, plan, variant_name)
     aligned = [align(base, arm, columns=plan.columns) for arm in arms]
-    metrics, notes = resolve_metrics(plan, _metric_names(base, arms))
+    audits = tuple(audit for _, audit in aligned)
+    metrics, notes = resolve_metrics(plan, _metric_names(audits))
     variants = [
         variant_values(arm.name, pairs, metrics, plan)
         for arm, (pairs, _) in zip(arms, aligned, strict=True)
@@ -145,7 +146,6 @@ def compare(
             *further_deltas(part, metric, asked.get(metric.name, ()), resamples),
         )
     )
-    audits = tuple(audit for _, audit in aligned)
     return Comparison(
         baseline=_summary(base, audits[0].trials[0]),
         variants=tuple(
@@ -216,11 +216,9 @@ def _source_name(source: Source, position: int) -> str:
     return source.name if isinstance(source, Results) else f"variant {position + 1}"
 
 
-def _metric_names(baseline: Results, variants: Sequence[Results]) -> list[str]:
-    names = list(baseline.metrics)
-    for arm in variants:
-        names.extend(name for name in arm.metrics if name not in names)
-    return names
+def _metric_names(audits: Sequence[Audit]) -> list[str]:
+    """Metrics of every pair of arms, in the order of their first appearance."""
+    return list(dict.fromkeys(name for audit in audits for name in audit.metrics))
 
 
 def _rate_delta(variant: VariantValues, name: str) -> Delta:
