@@ -184,14 +184,11 @@ def judge_audit(
     favour = _mean(f - y, w, span, confidence_level)
     corrected = None
     if n >= 2:
+        level = confidence_level
         corrected = corrected_mean(
-            y,
-            f,
-            rest,
-            sampling_weights=w,
-            width=span,
-            confidence_level=confidence_level,
+            y, f, rest, sampling_weights=w, width=span, confidence_level=level
         )
+    judged = scores[paired, 1] - scores[paired, 0]
     return JudgeAudit(
         metric=metric,
         direction=direction,
@@ -203,9 +200,7 @@ def judge_audit(
         variant=arms[1],
         favour=None if favour is None else favour.estimate,
         favour_interval=None if favour is None else favour.interval,
-        uncorrected=float((scores[paired, 1] - scores[paired, 0]).mean())
-        if paired.any()
-        else None,
+        uncorrected=float(judged.mean()) if judged.size else None,
         human_only=_mean(y, w, span, confidence_level),
         corrected=corrected,
         notes=_notes(metric, n, favour),
