@@ -27,7 +27,7 @@ LOWER_IS_BETTER = frozenset(
         *("error", "errors", "mae", "mse", "rmse", "wer", "cer", "perplexity", "ece"),
         # faults of an answer or a run
         *("toxicity", "toxic", "hallucination", "hallucinations", "hallucinated"),
-        *("contradiction", "contradictions", "contradicted", "unsupported"),
+        *("contradiction", "contradictions", "contradicted", "unsupported", "false"),
         *("failure", "failures", "timeout", "timeouts", "violation", "violations"),
     )
 )
@@ -36,6 +36,7 @@ NOT_LOWER = frozenset(
     (
         *("per", "throughput", "free", "no", "without", "saved", "savings"),
         *("avoided", "reduction", "corrected"),
+        *("accuracy", "precision", "recall", "f1"),  # of tokens, of errors
     )
 )
 
@@ -59,7 +60,7 @@ def infer_direction(name: str) -> str:
     --------
     >>> infer_direction("latency_ms"), infer_direction("inputTokens")
     ('lower', 'lower')
-    >>> infer_direction("tokens_per_second"), infer_direction("faithfulness")
+    >>> infer_direction("tokens_per_second"), infer_direction("token_f1")
     ('higher', 'higher')
     """
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
