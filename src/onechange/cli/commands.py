@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from onechange.cli import options as o
 from onechange.cli.output import outputs, print_out
+
+if TYPE_CHECKING:
+    from onechange.plan import Plan
 
 __all__ = ["COMMANDS"]
 
@@ -18,13 +21,16 @@ FILE_OUTPUTS = ("markdown", "json", "csv")
 
 @o.with_options(o.BASELINE, o.VARIANT, o.COLUMNS, o.ARMS, o.FILES, o.PLAN, o.STDOUT)
 def audit(words: dict[str, Any]) -> None:
-    """Show what can be paired, what differs, what was left out and why."""
+    """Show what can be paired, what differs, what was left out, what a file holds."""
     from onechange.align import align
     from onechange.cli.inputs import read_arms, read_plan
     from onechange.report.audit import render_audit
 
     plan = read_plan(words)
-    baseline, variants = read_arms(words, [words["variant"]], plan)
+    if words["variant"] is None and words["variant_name"] is None:
+        _audit_file(words, plan)
+        return
+    baseline, variants = read_arms(words, _variants(words), plan)
     _, ledger = align(baseline, variants[0], columns=plan.columns)
     if not words["quiet"]:
         print_out(render_audit(ledger, format=words["format"]))
@@ -41,7 +47,7 @@ def compare(words: dict[str, Any]) -> None:
 
     with _outputs(words) as out:
         plan = read_plan(words)
-        baseline, variants = read_arms(words, words["variants"], plan)
+        baseline, variants = read_arms(words, words["variants"] or (), plan)
         from onechange.compare import compare as compare_arms
 
         out.write(compare_arms(baseline, variants, plan))
@@ -64,7 +70,7 @@ def decide(words: dict[str, Any]) -> None:
 
     with _outputs(words) as out:
         plan = read_plan(words, decide=True)
-        baseline, variants = read_arms(words, [words["variant"]], plan)
+        baseline, variants = read_arms(words, _variants(words), plan)
         from onechange.compare import compare as compare_arms
         from onechange.decide import decide as apply_plan
         from onechange.decide import exit_code
@@ -72,6 +78,17 @@ def decide(words: dict[str, Any]) -> None:
         decision = apply_plan(compare_arms(baseline, variants, plan), plan)
         out.write(decision)
     raise typer.Exit(exit_code(decision))
+
+
+@o.with_options(o.FILE, o.COLUMNS, o.FILES, o.CONVERT)
+def convert(words: dict[str, Any]) -> None:
+    """Write any readable file in our own row format, and its settings beside it."""
+    from onechange.cli.inputs import read_plan, read_system
+    from onechange.formats import convert as write_rows
+
+    results = read_system(words, read_plan(words))
+    for path in write_rows(results, words["out"]):
+        typer.echo(f"Written: {path} ({results.n_rows} rows)", err=True)
 
 
 def demo(
@@ -85,6 +102,30 @@ def demo(
     run_demo(out)
 
 
+def _audit_file(words: dict[str, Any], plan: Plan) -> None:
+    from onechange.formats import describe, list_contents, sniff
+    from onechange.read import read
+    from onechange.report.contents import render_contents
+
+    path = Path(words["baseline"])
+    if words["input_format"] is None and sniff(path) is None:
+        results = read(path, columns=plan.columns, name=path.stem)
+        contents = describe({results.name: results})
+    else:
+        contents = list_contents(
+            path,
+            name=words["input_format"],
+            columns=plan.columns,
+            gold=words["gold"],
+        )
+    if not words["quiet"]:
+        print_out(render_contents(path.name, contents, format=words["format"]))
+
+
+def _variants(words: dict[str, Any]) -> list[str]:
+    return [] if words["variant"] is None else [words["variant"]]
+
+
 def _outputs(words: dict[str, Any]) -> Any:
     targets = {name: words[name] for name in FILE_OUTPUTS}
     return outputs(targets, stdout=words["format"], quiet=words["quiet"])
@@ -94,5 +135,6 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "audit": audit,
     "compare": compare,
     "decide": decide,
+    "convert": convert,
     "demo": demo,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -41,8 +42,9 @@ def run_demo(out: Path) -> None:
     ):
         plan = Plan.load(folder / "plan.toml")
         comparison = compare(folder / "baseline.jsonl", folder / "variant.jsonl", plan)
-        opened.write(decide(comparison, plan))
-    written = ", ".join(
-        sorted(Path(target).name for target in targets.values() if target)
-    )
-    print_out(f"\nWritten to {out}: {written}")
+        decision = decide(comparison, plan)
+        opened.write(decision)
+        for file in sorted(folder.iterdir()):
+            shutil.copyfile(file, out / file.name)
+    written = ", ".join(sorted(path.name for path in out.iterdir()))
+    print_out(f"\nIn {out}: {written}")

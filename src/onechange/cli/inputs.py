@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from onechange.errors import PlanError
+from onechange.assemble import in_sorted_order
+from onechange.errors import InputError, PlanError
 from onechange.plan import Plan, plan_from_flags
 from onechange.read import read
 from onechange.results import Results
 
-__all__ = ["read_arms", "read_plan"]
+__all__ = ["read_arms", "read_plan", "read_system"]
 
 
 def read_plan(words: dict[str, Any], *, decide: bool = False) -> Plan:
@@ -62,7 +64,15 @@ def read_plan(words: dict[str, Any], *, decide: bool = False) -> Plan:
 def read_arms(
     words: dict[str, Any], variants: Sequence[str], plan: Plan
 ) -> tuple[Results, list[Results]]:
-    """Read the baseline and every variant, each with its further trials."""
+    """Read the baseline and every variant, each with its further trials.
+
+    Raises
+    ------
+    InputError
+        When there is no variant and no names say which systems of the file to take.
+    """
+    if not variants:
+        return _two_systems(words, plan)
     names = _names(words, variants)
     baseline = _arm(words, plan, words["baseline"], words["baseline_trial"], names[0])
     arms = [
@@ -70,6 +80,44 @@ def read_arms(
         for source, name in zip(variants, names[1:], strict=True)
     ]
     return baseline, arms
+
+
+def read_system(words: dict[str, Any], plan: Plan) -> Results:
+    """Read one system of a file."""
+    from onechange.formats import read_systems
+
+    if words["system"] is not None:
+        systems = read_systems(
+            words["file"],
+            name=words["input_format"],
+            columns=plan.columns,
+            gold=words["gold"],
+            systems=[words["system"]],
+        )
+        return in_sorted_order(systems[words["system"]])
+    return _arm(words, plan, words["file"], None, Path(words["file"]).stem)
+
+
+def _two_systems(words: dict[str, Any], plan: Plan) -> tuple[Results, list[Results]]:
+    """Read both arms from one file that holds several systems."""
+    from onechange.formats import read_systems
+
+    names = (words["baseline_name"], words["variant_name"])
+    if None in names:
+        raise InputError(
+            f"{words['baseline']}: no VARIANT is given; name a second file, or, when "
+            "this one holds both systems, --baseline-name and --variant-name (list "
+            "them with: onechange audit FILE)."
+        )
+    systems = read_systems(
+        words["baseline"],
+        name=words["input_format"],
+        columns=plan.columns,
+        gold=words["gold"],
+        systems=names,
+    )
+    baseline, variant = (in_sorted_order(systems[name]) for name in names)
+    return baseline, [variant]
 
 
 def _names(words: dict[str, Any], variants: Sequence[str]) -> list[str]:
@@ -91,6 +139,17 @@ def _arm(
     trials: Sequence[str] | None,
     name: str,
 ) -> Results:
+    if words["gold"] is not None:
+        from onechange.formats import read_as, sniff
+
+        chosen = words["input_format"] or sniff(Path(source))
+        if chosen is None:
+            raise InputError(
+                f"--gold {words['gold']}: {source} is not in a format that keeps right "
+                "answers apart; leave --gold out or name the --input-format."
+            )
+        found = read_as(chosen, Path(source), columns=plan.columns, gold=words["gold"])
+        return in_sorted_order(replace(found, name=name))
     return read(
         [source, *trials] if trials else source,
         columns=plan.columns,

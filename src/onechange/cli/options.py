@@ -15,7 +15,9 @@ __all__ = [
     "ARMS",
     "BASELINE",
     "COLUMNS",
+    "CONVERT",
     "DECISION",
+    "FILE",
     "FILES",
     "OUTPUT",
     "PLAN",
@@ -74,8 +76,10 @@ def with_options(
     return decorate
 
 
-def _argument(kind: Any, metavar: str, text: str) -> Option:
-    return Option(Annotated[kind, typer.Argument(metavar=metavar, help=text)])
+def _argument(
+    kind: Any, metavar: str, text: str, default: Any = inspect.Parameter.empty
+) -> Option:
+    return Option(Annotated[kind, typer.Argument(metavar=metavar, help=text)], default)
 
 
 def _flag(
@@ -100,10 +104,23 @@ def _words(flag: str, metavar: str, text: str, panel: str) -> Option:
 
 
 BASELINE: Group = {"baseline": _argument(str, "BASELINE", "Results of the baseline.")}
-VARIANT: Group = {"variant": _argument(str, "VARIANT", "Results of the variant.")}
 VARIANTS: Group = {
-    "variants": _argument(list[str], "VARIANT...", "Results of one or more variants.")
+    "variants": _argument(
+        list[str] | None,
+        "[VARIANT]...",
+        "Results of one or more variants; none when BASELINE holds both systems.",
+        None,
+    )
 }
+VARIANT: Group = {
+    "variant": _argument(
+        str | None,
+        "[VARIANT]",
+        "Results of the variant; none when BASELINE holds both systems.",
+        None,
+    )
+}
+FILE: Group = {"file": _argument(str, "FILE", "Results in any readable format.")}
 
 COLUMNS: Group = {
     "id": _word("--id", "COLUMN", "Column with the question id.", "Input"),
@@ -132,6 +149,12 @@ COLUMNS: Group = {
 FILES: Group = {
     "input_format": _word(
         "--input-format", "NAME", "Read the files as this format.", "Input"
+    ),
+    "gold": _word(
+        "--gold",
+        "FILE",
+        "Relevance judgements or right answers, where a format keeps them apart.",
+        "Input",
     ),
 }
 ARMS: Group = {
@@ -204,6 +227,17 @@ ANALYSIS: Group = {
         "N",
         "Seed where sampling is unavoidable (7).",
         panel="Analysis",
+    ),
+}
+CONVERT: Group = {
+    "out": Option(
+        Annotated[
+            str,
+            typer.Option("--out", metavar="FILE", help="Rows: .jsonl or .csv."),
+        ]
+    ),
+    "system": _word(
+        "--system", "NAME", "The system to take, of a file that holds several.", "Input"
     ),
 }
 STDOUT: Group = {

@@ -131,7 +131,7 @@ def no_interval(delta: Delta | None, *, relative: bool = False) -> Finding:
     reason = "the interval does not exist for these scores"
     if delta is not None:
         for note in delta.notes:
-            if note.code == "equal-differences":
+            if note.code in ("equal-differences", "few-questions-for-quantile"):
                 reason = note.text[0].lower() + note.text[1:].rstrip(".")
         if relative and delta.relative is not None and delta.relative.reason:
             reason = f"no relative delta: {delta.relative.reason.rstrip('.')}"
