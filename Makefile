@@ -43,6 +43,9 @@ check: lint types test  ## What must be green before a commit: format, lint, typ
 slow: $(DEV)  ## The simulation studies, minutes
 	$(PYTEST) -m slow
 
+sessions: $(RUNTIME)  ## Rewrite the outputs of the sessions in README.md and docs/
+	$(BIN)/python docs/sessions.py
+
 reports: $(RUNTIME)  ## Rebuild reports/ from the real results in ONECHANGE_DATA
 	$(BIN)/python reports/build.py
 

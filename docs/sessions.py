@@ -1,0 +1,98 @@
+"""The console sessions in the documentation: find them, run them, rewrite them.
+
+``python docs/sessions.py`` runs every session and writes what it printed into the
+page; review the difference before committing it. The tests run the same sessions and
+compare.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SETUP_WORDS = {"make", "git", "pip", "cd", "pipx", "uv"}  # set the machine up
+
+
+def sessions(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each command of the ``console`` blocks with the output shown."""
+    for language, block in BLOCK.findall(text):
+        if language == "console":
+            yield from _commands(block)
+
+
+def _commands(block: str) -> Iterator[tuple[str, str]]:
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, _, shown = part.partition("\n")
+        yield command.strip(), shown.strip("\n")
+
+
+def is_setup(command: str) -> bool:
+    """Whether a command sets the machine up and is not run by the tests."""
+    return shlex.split(command)[0] in SETUP_WORDS
+
+
+def run_session(command: str, folder: Path) -> str:
+    """Run one command in a folder and return what it printed."""
+    words = shlex.split(command)
+    if words[0] == "onechange":
+        words = [sys.executable, "-m", *words]
+    elif words[0] == "python":
+        words = [sys.executable, *words[1:]]
+    else:
+        raise ValueError(f"a page may only run onechange or python: {command}")
+    done = subprocess.run(
+        words,
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1"},
+    )
+    lines = (done.stdout + done.stderr).splitlines()
+    return "\n".join(line.rstrip() for line in lines).strip("\n")
+
+
+def demo_folder(parent: Path) -> Path:
+    """Make the folder in which sessions run: `demo-output/` is in it."""
+    run_session("onechange demo --out demo-output", parent)
+    return parent
+
+
+def matches(shown: str, printed: str) -> bool:
+    """Whether the output is what the page shows (``...`` stands for any lines)."""
+    parts = [
+        re.escape(part) for part in re.split(r"^\.\.\.$", shown, flags=re.MULTILINE)
+    ]
+    return re.fullmatch(r"(?:.*\n)*?.*".join(parts), printed) is not None
+
+
+def refresh(page: Path, folder: Path) -> None:
+    """Write into a page what its sessions print now; sessions with ... stay."""
+    text = page.read_text(encoding="utf-8")
+
+    def renew(match: re.Match[str]) -> str:
+        if match[1] != "console":
+            return match[0]
+        parts = []
+        for command, shown in _commands(match[2]):
+            keep = is_setup(command) or re.search(r"^\.\.\.$", shown, re.MULTILINE)
+            output = shown if keep else run_session(command, folder)
+            parts.append(f"$ {command}\n{output}\n" if output else f"$ {command}\n")
+        return "```console\n" + "".join(parts) + "```"
+
+    page.write_text(BLOCK.sub(renew, text), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as scratch:
+        place = demo_folder(Path(scratch))
+        for one in PAGES:
+            refresh(one, place)
