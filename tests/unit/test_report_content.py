@@ -11,6 +11,7 @@ import pytest
 
 import builders
 import onechange as oc
+from onechange.delta import RelativeDelta
 from onechange.display import format_number, format_pvalue
 from onechange.report import render
 from onechange.report.content import build_document
@@ -219,3 +220,49 @@ def test_an_unmeasured_rate_keeps_its_direction() -> None:
     cells = rules_table(make_context(builders.decision(statuses=(rule,)))).rows[0]
     assert cells[1].startswith("failed ↓")
     assert "≤ +0.01" in cells
+
+
+def test_a_margin_in_percent_shows_the_relative_delta_and_its_interval() -> None:
+    relative = RelativeDelta(0.0418, builders.interval(-0.0051, 0.1004, "fieller"))
+    rule = builders.guardrail(
+        metric="latency_ms",
+        margin="10%",
+        delta=builders.latency(relative=relative),
+        status="inconclusive",
+    )
+    cells = rules_table(
+        make_context(builders.decision(statuses=(rule,))), compact=True
+    ).rows[0]
+    assert cells[4:7] == ("+4.2 %", "−0.5 % … +10.04 %", "≤ +10%")
+
+
+def test_an_undefined_relative_delta_has_no_interval() -> None:
+    relative = RelativeDelta(None, None, "the baseline mean is not above 0")
+    rule = builders.guardrail(
+        metric="latency_ms", margin="10%", delta=builders.latency(relative=relative)
+    )
+    cells = rules_table(
+        make_context(builders.decision(statuses=(rule,))), compact=True
+    ).rows[0]
+    assert cells[4:6] == ("+33", "–")
+
+
+@pytest.mark.parametrize("format_name", ["text", "markdown"])
+def test_rates_that_are_0_by_definition_are_left_out(format_name: str) -> None:
+    clean = tuple(
+        builders.binary(name, baseline=level, variant=level, delta=0.0)
+        for name, level in (("failed", 0.0), ("unscored", 0.0), ("answered", 1.0))
+    )
+    shown = render(builders.comparison(rates=clean), format_name)
+    assert not re.search(r"^\W*(failed|unscored|answered) [↑↓]", shown, flags=re.M)
+    moved = (replace(clean[0], variant=0.02), *clean[1:])
+    shown = render(builders.comparison(rates=moved), format_name)
+    for name in ("failed ↓", "unscored ↓", "answered ↓"):
+        assert name in shown
+
+
+def test_a_rate_that_a_rule_names_is_kept() -> None:
+    clean = (builders.binary("failed", variant=0.0, delta=0.0),)
+    plan = builders.plan(guardrails=[oc.Guardrail("failed", limit=0.02)])
+    result = builders.comparison(rates=clean, plan=plan)
+    assert "failed ↓" in render(result, "text")

@@ -139,6 +139,26 @@ def test_a_long_metric_name_is_cut_and_its_figures_are_not() -> None:
     assert "−0.001 … +0.117" in line
 
 
+def test_a_name_that_fits_a_line_stays_whole_above_its_figures() -> None:
+    name = "retrieval.context_precision_at_10_over_all_pages"
+    rule = builders.rule(metric=name, delta=builders.delta(name))
+    short = builders.rule()
+    text = render_text(builders.decision(statuses=(rule, short)))
+    lines = text.splitlines()
+    at = lines.index(f"{name} ↑")
+    assert lines[at + 1].startswith("  ")
+    assert "−0.001 … +0.117" in lines[at + 1]
+    assert lines[at + 2].startswith("correct ↑")
+    assert max(map(text_width, lines)) <= 100
+
+
+def test_a_name_above_its_figures_leaves_the_colours_to_the_status() -> None:
+    name = "retrieval.context_precision_at_10_over_all_pages"
+    rule = builders.rule(metric=name, delta=builders.delta(name))
+    result = builders.decision(statuses=(rule, builders.rule()))
+    assert ANSI.sub("", render_text(result, color=True)) == render_text(result)
+
+
 def test_a_comparison_shows_every_metric_without_a_decision() -> None:
     text = render_text(builders.comparison())
     assert text.startswith("baseline → variant\n")

@@ -28,6 +28,7 @@ __all__ = [
     "main_notes",
     "make_context",
     "metric_text",
+    "shown_rates",
     "slice_text",
 ]
 
@@ -187,6 +188,21 @@ def _only(comparison: Comparison, variant: str) -> Comparison:
         ),
         trials=comparison.trials[first : first + per_variant],
     )
+
+
+def shown_rates(comparison: Comparison, plan: Plan) -> tuple[Delta, ...]:
+    """Return the built-in rates that say something, or that a rule is about.
+
+    Where every row of both arms was answered they are 0 and 1 by definition.
+    """
+    named = {rule.metric for rule in plan.guardrails}
+    named |= {primary.metric for primary in plan.primary}
+    moved = any(
+        rate.baseline or rate.variant
+        for rate in comparison.rates
+        if rate.metric != "answered"
+    )
+    return tuple(r for r in comparison.rates if moved or r.metric in named)
 
 
 def delta_notes(delta: Delta) -> tuple[Note, ...]:

@@ -11,7 +11,12 @@ from onechange.display import (
     format_number,
     format_pvalue,
 )
-from onechange.report.context import Context, delta_notes, metric_text
+from onechange.report.context import (
+    Context,
+    delta_notes,
+    metric_text,
+    shown_rates,
+)
 from onechange.report.document import (
     Block,
     Column,
@@ -122,7 +127,8 @@ def _effect(delta: Delta, name: str) -> str:
 
 
 def _overall(context: Context) -> list[Delta]:
-    return [*context.comparison.deltas, *context.comparison.rates]
+    rates = shown_rates(context.comparison, context.plan)
+    return [*context.comparison.deltas, *rates]
 
 
 def figures(context: Context, delta: Delta, column: Sequence[Delta]) -> tuple[str, ...]:

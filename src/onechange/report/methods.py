@@ -9,7 +9,7 @@ from onechange import __version__
 from onechange.compare import ArmSummary, Comparison
 from onechange.delta import Delta
 from onechange.display import format_count, format_percent
-from onechange.report.context import Context
+from onechange.report.context import Context, shown_rates
 from onechange.report.document import Block, Bullets, Column, Paragraph, Section, Table
 from onechange.report.references import REFERENCES, Reference
 from onechange.stats.estimate import Interval
@@ -175,7 +175,7 @@ def _design(comparison: Comparison) -> Iterator[str]:
 
 def _intervals(comparison: Comparison, cited: list[str]) -> Iterator[str]:
     level = format_percent(comparison.plan.analysis.confidence_level)
-    overall = [*comparison.deltas, *comparison.rates]
+    overall = _overall(comparison)
     groups = _by_method(overall, lambda delta: delta.interval)
     if groups:
         parts = [
@@ -206,7 +206,7 @@ def _intervals(comparison: Comparison, cited: list[str]) -> Iterator[str]:
 
 def _tests(comparison: Comparison, cited: list[str]) -> Iterator[str]:
     groups: dict[str, list[str]] = {}
-    for delta in (*comparison.deltas, *comparison.rates):
+    for delta in _overall(comparison):
         if delta.test is not None and delta.test.pvalue is not None:
             groups.setdefault(delta.test.method, []).append(delta.metric)
     if groups:
@@ -252,6 +252,10 @@ def _missing(comparison: Comparison, cited: list[str]) -> Iterator[str]:
         )
 
 
+def _overall(comparison: Comparison) -> list[Delta]:
+    return [*comparison.deltas, *shown_rates(comparison, comparison.plan)]
+
+
 def _described(
     names: dict[str, tuple[str, tuple[str, ...]]], method: str, cited: list[str]
 ) -> str:
@@ -281,7 +285,7 @@ def _listed(metrics: Iterable[str]) -> str:
 
 def _resamples(comparison: Comparison) -> int | None:
     parts = [d for breakdown in comparison.slices for d in breakdown.deltas]
-    for delta in (*comparison.deltas, *comparison.rates, *parts):
+    for delta in (*_overall(comparison), *parts):
         for found in (delta.interval, delta.bootstrap_interval, delta.test):
             if found is not None and found.n_resamples is not None:
                 return found.n_resamples

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 from onechange.decide import RuleStatus
+from onechange.decide.sentences import Wording
 from onechange.display import (
     MISSING,
     format_count,
     format_exact,
+    format_number,
     format_percent,
     format_pvalue,
 )
-from onechange.plan import BUILT_IN_RATES
+from onechange.plan import BUILT_IN_RATES, relative_margin
 from onechange.report.context import (
     SYMBOLS,
     Context,
@@ -95,7 +99,8 @@ def rules_table(context: Context, *, compact: bool = False) -> Table:
         Column(
             f"{context.level} interval",
             "r",
-            "of the delta; under a limit alone, of the variant itself",
+            "of the delta (relative to the baseline under a margin in percent); "
+            "under a limit alone, of the variant itself",
         ),
         Column("allowed", "l", "what the plan asks of the delta or of the variant"),
         *(
@@ -181,19 +186,42 @@ def _rule_cells(context: Context, status: RuleStatus, *, marks: bool) -> list[st
 
 
 def _delta_text(context: Context, status: RuleStatus) -> str:
-    if status.delta is None or status.delta.delta is None:
+    delta = status.delta
+    if delta is None or delta.delta is None:
         return "not measured"
-    text = context.number(status.metric, status.delta.delta, signed=True)
+    relative = delta.relative
+    if isinstance(status.margin, str) and relative and relative.delta is not None:
+        text = _share_text(status, relative.delta)
+    else:
+        text = context.number(status.metric, delta.delta, signed=True)
     return f"{text} ({slice_text(status.slice)})" if status.slice else text
 
 
 def _deciding_interval(context: Context, status: RuleStatus) -> str:
+    """Write the interval that the status was read from."""
     delta = status.delta
     if delta is None:
         return MISSING
     if status.limit is not None and status.margin is None:
         return context.interval(status.metric, delta.variant_interval, signed=False)
-    return context.interval(status.metric, delta.interval)
+    if not isinstance(status.margin, str):
+        return context.interval(status.metric, delta.interval)
+    interval = delta.relative.interval if delta.relative else None
+    if interval is None:
+        return MISSING
+    ends = (_share_text(status, end) for end in (interval.low, interval.high))
+    return " … ".join(ends)
+
+
+def _share_text(status: RuleStatus, value: float) -> str:
+    """Write a change relative to the baseline as the sentence of its status does."""
+    if not math.isfinite(value):
+        return format_number(value, signed=True)
+    margin = relative_margin(status.margin) if isinstance(status.margin, str) else None
+    size = Wording("higher", share=margin).size(abs(value))
+    if not size.strip("0. %"):
+        return size
+    return ("−" if value < 0 else "+") + size
 
 
 def _pvalue_text(status: RuleStatus) -> str:

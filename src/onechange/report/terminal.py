@@ -147,12 +147,28 @@ def _rule_lines(context: Context, width: int, color: bool) -> list[str]:
 def _first_that_fits(
     tables: Sequence[Table], width: int, color: bool = False
 ) -> list[str]:
-    """Lay out the first table that is narrow enough, else the last with cut names."""
+    """Lay out the first table that is narrow enough, else the last with names above.
+
+    A name that leaves too little room for the figures gets a line of its own; one
+    that is longer than a line is cut, and the cut is marked.
+    """
     for table in tables:
         lines = _layout(table)
         if max(text_width(line) for line in lines) <= width:
             return _with_colors(lines, table, color)
-    return _with_colors(_layout(_with_cut_names(tables[-1], width)), tables[-1], color)
+    table = tables[-1]
+    room = _room(table, width)
+    names = [row[0] for row in table.rows]
+    above = {i for i, name in enumerate(names) if room < text_width(name) <= width}
+    rows = tuple(
+        ("" if i in above else shorten(name, room), *row[1:])
+        for i, (name, row) in enumerate(zip(names, table.rows, strict=True))
+    )
+    lines = _with_colors(_layout(replace(table, rows=rows)), table, color)
+    found = lines[:2]
+    for i, line in enumerate(lines[2:]):
+        found += [escape_terminal(names[i]), line] if i in above else [line]
+    return found
 
 
 def _layout(table: Table) -> list[str]:
@@ -161,12 +177,10 @@ def _layout(table: Table) -> list[str]:
     return text_table(head, table.rows, align).splitlines()
 
 
-def _with_cut_names(table: Table, width: int) -> Table:
-    """Cut the names in the first column; the cut is marked, figures stay whole."""
+def _room(table: Table, width: int) -> int:
+    """Columns that the figures leave to the first column."""
     excess = max(text_width(line) for line in _layout(table)) - width
-    room = max(max(text_width(row[0]) for row in table.rows) - excess, MIN_NAME)
-    rows = tuple((shorten(row[0], room), *row[1:]) for row in table.rows)
-    return replace(table, rows=rows)
+    return max(max(text_width(row[0]) for row in table.rows) - excess, MIN_NAME)
 
 
 def _with_colors(lines: list[str], table: Table, color: bool) -> list[str]:
