@@ -11,14 +11,14 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import pandas as pd
 
-import onechange as oc
 from cells import Cell, Draw, FloatArray
 from onechange.stats.choose import Choice, decision_interval, decision_test
+from onechange.stats.components import fit_table
 from onechange.stats.estimate import Interval
 from onechange.stats.quantile import quantile_delta
 from onechange.stats.relative import relative_by_name
+from onechange.stats.runs import run_variance
 from onechange.stats.sample import PairedSample, paired_sample
 from onechange.stats.trial_quantile import TrialValues
 from onechange.status import Status, margin_status, primary_status
@@ -50,15 +50,6 @@ def covers_with_rows(draw: Draw, cell: Cell) -> bool | None:
     """Count t intervals over all rows, as if trials were independent questions."""
     sample = paired_sample(draw.baseline.ravel(), draw.variant.ravel())
     return _holds(decision_interval(sample, name="t").interval, cell.delta)
-
-
-def covers_compared(name: str) -> Event:
-    """Count intervals of whole comparisons, trial by trial, that hold the delta.
-
-    This is the way of the product in which trials are seen as such, and runs that
-    differ as wholes widen the interval.
-    """
-    return partial(_covers_compared, name=name)
 
 
 def covers_without_clusters(name: str) -> Event:
@@ -99,9 +90,15 @@ def ships(draw: Draw, cell: Cell) -> bool | None:
 
 
 def question_sample(draw: Draw) -> PairedSample:
-    """Pair the trial means of both arms."""
+    """Pair the trial means of both arms, with what the trials tell of whole runs."""
+    runs = None
+    if draw.baseline.ndim == 2:
+        runs = run_variance(fit_table(draw.baseline), fit_table(draw.variant))
     return paired_sample(
-        _means(draw.baseline), _means(draw.variant), clusters=draw.clusters
+        _means(draw.baseline),
+        _means(draw.variant),
+        clusters=draw.clusters,
+        runs=runs,
     )
 
 
@@ -115,26 +112,6 @@ def _decision(draw: Draw, name: str) -> Choice:
 
 def _covers(draw: Draw, cell: Cell, *, name: str) -> bool | None:
     return _holds(_decision(draw, name).interval, cell.delta)
-
-
-def _covers_compared(draw: Draw, cell: Cell, *, name: str) -> bool | None:
-    plan = oc.Plan(
-        metrics=[oc.Metric("score", direction=cell.direction)],
-        analysis=oc.Analysis(interval=name),
-    )
-    arms = (_trial_rows(draw.baseline), _trial_rows(draw.variant))
-    return _holds(oc.compare(*arms, plan).deltas[0].interval, cell.delta)
-
-
-def _trial_rows(values: FloatArray) -> pd.DataFrame:
-    n, trials = values.shape
-    return pd.DataFrame(
-        {
-            "question_id": np.repeat([f"q{i:05d}" for i in range(n)], trials),
-            "trial": np.tile(np.arange(trials), n),
-            "score": values.ravel(),
-        }
-    )
 
 
 def _covers_without_clusters(draw: Draw, cell: Cell, *, name: str) -> bool | None:

@@ -16,7 +16,6 @@ from cells import Cell
 from events import (
     Event,
     covers,
-    covers_compared,
     covers_p95,
     covers_ratio,
     covers_with_rows,
@@ -73,6 +72,7 @@ def all_rows() -> tuple[Row, ...]:
     """List every row of the benchmark."""
     return (
         *_mean_rows(),
+        *_two_way_rows(),
         *_other_statistic_rows(),
         *_coverage_controls(),
         *_type_one_rows(),
@@ -170,8 +170,8 @@ def _mean_rows() -> Iterator[Row]:
                 )
 
 
-def two_way_rows() -> Iterator[Row]:
-    """Give the rows of the two-way interval; `all_rows` takes them once it is built."""
+def _two_way_rows() -> Iterator[Row]:
+    """Give runs an effect of their own; ``auto`` must do better than the floor."""
     for n, measured in ((50, 95.2), (150, 93.5), (500, 93.0)):
         for name, low in (("two-way", 91.5), ("auto", 92.5)):
             yield Row(
@@ -179,7 +179,7 @@ def two_way_rows() -> Iterator[Row]:
                 RUN_EFFECT,
                 n,
                 name,
-                covers_compared(name),
+                covers(name),
                 low=low,
                 high=97.5,
                 reference=measured if name == "two-way" else None,

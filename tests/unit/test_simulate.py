@@ -11,13 +11,7 @@ import pytest
 
 from onechange.errors import InputError
 from onechange.score import score
-from onechange.simulate import (
-    QUESTION_TYPES,
-    QuestionType,
-    aa_split,
-    simulate,
-    traces,
-)
+from onechange.simulate import QUESTION_TYPES, QuestionType, simulate, traces
 from onechange.simulate.design import METRICS
 from onechange.simulate.example import example, example_files
 
@@ -201,36 +195,3 @@ def test_traces_score_back_to_the_rows(experiment, arm):
 def test_traces_of_an_unknown_arm_are_refused(experiment):
     with pytest.raises(InputError, match='use "baseline" or "variant"'):
         traces(experiment, "control")
-
-
-def test_trials_of_one_arm_raise_few_false_alarms_and_run_effects_many():
-    rng = np.random.default_rng(3)
-    shares = {}
-    for run in (0.0, 0.5):
-        question = rng.normal(size=(150, 1))
-        latent = question + 0.5 * rng.normal(size=(150, 8)) + run * rng.normal(size=8)
-        result = aa_split(latent > 0)
-        assert len(result.deltas) == 28
-        assert result.low == min(result.deltas)
-        shares[run] = result.false_alarm_share
-    assert shares[0.0] <= 0.2
-    assert shares[0.5] >= 0.5
-
-
-def test_under_five_trials_there_is_a_range_and_no_share():
-    result = aa_split([[0, 1, 1], [1, 1, 0], [0, 0, 0], [1, 1, 1]])
-    assert result.deltas == (0.25, 0.0, -0.25)
-    assert result.false_alarm_share is None
-    assert "3 trials are too few" in result.reason
-
-
-def test_trials_without_a_common_question_are_refused():
-    with pytest.raises(InputError, match="no two trials"):
-        aa_split([[1.0, np.nan], [np.nan, 1.0]])
-    with pytest.raises(InputError, match="at least two trials"):
-        aa_split([1.0, 0.0])
-
-
-def test_questions_unscored_in_a_trial_leave_that_comparison_alone():
-    scores = np.array([[0.0, 1.0], [1.0, 1.0], [1.0, np.nan]])
-    assert aa_split(scores).deltas == (0.5,)
