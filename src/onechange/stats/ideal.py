@@ -12,13 +12,15 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from onechange.stats.drawn import HalvedResamples, halved_resamples
 from onechange.stats.exact import SERIES_VALUES
 from onechange.stats.gamma import gamma_sum_below
-from onechange.stats.inversion import Law, upper_tail
+from onechange.stats.inversion import Law, lobe_height, upper_tail
 from onechange.stats.laws import IndependentLaws, MultinomialLaw, PoissonLaw
 from onechange.stats.listed import (
     Cells,
     ListedLaw,
+    grid_law,
     lattice_law,
     listed_law,
     listed_resamples,
@@ -42,6 +44,10 @@ class ResampledLaw(Protocol):
         """Smallest value whose cumulated probability reaches `probability`."""
 
 
+LISTED_RESAMPLES = 3e4
+HIGH_LOBES = 1e-6  # from here on inversion is not accurate enough
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RatioLaw:
     """A law computed from the sign of a random sum, where it is asked for.
@@ -56,15 +62,22 @@ class RatioLaw:
         Distance of attainable values of the statistic, 0 when there is none.
     sums : PowerSums, optional
         Of a mean of many values, to spare the pass over them.
+    halves : HalvedResamples, optional
+        Of a few units, to count instead of inverting.
     """
 
     strata: tuple[Cells, ...]
     weighting: str = "multinomial"
     step: float = 0.0
     sums: PowerSums | None = None
+    halves: HalvedResamples | None = None
 
     def below(self, point: float) -> float:
         """Probability that the resampled ratio is below a point."""
+        if self.halves is not None:
+            tiny = 1e-9 * self._location()[1]
+            below, above = (self.halves.at_most(point + s * tiny) for s in (-1.0, 1.0))
+            return 0.5 * (below + above)
         return self._below(point, True)
 
     def quantile(self, probability: float) -> float:
@@ -72,12 +85,21 @@ class RatioLaw:
         from scipy.special import ndtri
 
         centre, spread, low, high = self._location()
+        start = centre + float(ndtri(probability)) * spread
+        if self.halves is not None:
+            halves = self.halves
+            _, root = first_above(
+                lambda point, lobes: halves.at_most(point),
+                probability,
+                start=start,
+                spread=spread,
+                bounds=(low, high),
+                smooth=lambda point: self._below(point, False),
+                accuracy=1e-6,
+            )
+            return root
         _, root = first_above(
-            self._below,
-            probability,
-            start=centre + float(ndtri(probability)) * spread,
-            spread=spread,
-            bounds=(low, high),
+            self._below, probability, start=start, spread=spread, bounds=(low, high)
         )
         if self.step > 0.0:
             return float(self.step * np.ceil(root / self.step - 0.5))
@@ -148,7 +170,7 @@ def resampled_law(
                 return found
             step = found
         if len(strata) == 1:
-            listed = listed_resamples(strata[0])
+            listed = listed_resamples(strata[0], most=LISTED_RESAMPLES)
             if listed is not None:
                 drawn, probability = listed
                 denominator = strata[0].x @ drawn
@@ -156,11 +178,18 @@ def resampled_law(
                 ratio = (strata[0].y @ drawn)[some] / denominator[some]
                 kept = probability[some]
                 return listed_law(ratio, kept / float(np.sum(kept)))
-    sums = None
+    sums, halves = None, None
+    if weighting == "multinomial" and len(strata) == 1:
+        halves = halved_resamples(strata[0])
     many = strata[0].counts.size > SERIES_VALUES
     if weighting == "multinomial" and mean and len(strata) == 1 and many:
         sums = power_sums(strata[0].y, strata[0].counts)
-    return RatioLaw(strata, weighting, step, sums)
+    law = RatioLaw(strata, weighting, step, sums, halves)
+    if weighting == "multinomial" and mean and step == 0.0 and halves is None:
+        parts = [_weighted(cells.y, cells.counts, weighting) for cells in strata]
+        if lobe_height(IndependentLaws(tuple(parts))) > HIGH_LOBES:
+            return grid_law(strata)
+    return law
 
 
 def _weighted(moved: FloatArray, counts: IntArray, weighting: str) -> Law:

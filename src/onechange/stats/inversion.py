@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Law", "Tail", "upper_tail"]
+__all__ = ["Law", "Tail", "lobe_height", "upper_tail"]
 
 FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
@@ -153,7 +153,26 @@ def upper_tail(
     if total <= 0.0:
         return Tail(0.0, -np.inf, np.inf)
     log = value - tilt * point + float(np.log(total))
-    return Tail(float(np.exp(log)), log, error / (total * spread))
+    return Tail(float(np.exp(log)), log, error / total)
+
+
+def lobe_height(law: Law) -> float:
+    """Return how high the characteristic function still is, far from its main lobe.
+
+    Parameters
+    ----------
+    law : Law
+
+    Returns
+    -------
+    float
+        Its mean over the further half of what is searched: about the error of an
+        inverted probability.
+    """
+    spread = float(np.sqrt(law.moments(0.0)[2]))
+    delta = 2.0 * np.pi / (10.0 * spread)
+    _, error = _lobes(law, SMALLEST_TILT / spread, delta, 16, None)
+    return error
 
 
 def _tilt(law: Law, point: float) -> tuple[float, tuple[float, float, float]]:
@@ -216,5 +235,4 @@ def _lobes(
     kept = rest[log > -NEGLIGIBLE]
     if complete:
         return kept, 0.0
-    ending = float(np.exp(np.max(log[log.size // 2 :])))
-    return kept, ending / (stop * delta)
+    return kept, float(np.mean(np.exp(log[log.size // 2 :])))

@@ -9,13 +9,22 @@ from numpy.typing import NDArray
 
 from onechange.stats.lattice import find_lattice
 
-__all__ = ["Cells", "ListedLaw", "lattice_law", "listed_law", "listed_resamples"]
+__all__ = [
+    "Cells",
+    "ListedLaw",
+    "compositions",
+    "grid_law",
+    "lattice_law",
+    "listed_law",
+    "listed_resamples",
+]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+Piece = tuple[FloatArray, FloatArray, int]  # values, their shares, number of draws
 
-LISTED_RESAMPLES = 4e5
 LISTED_LATTICE = 2**18
+GRID = 2**21
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,14 +58,17 @@ class ListedLaw:
     points : ndarray of float, shape (n_points,)
         Distinct values in ascending order.
     probability : ndarray of float, shape (n_points,)
+    tie : float
+        Values this close to each other may be one value.
     """
 
     points: FloatArray
     probability: FloatArray
+    tie: float = 0.0
 
     def below(self, point: float) -> float:
         """Probability of less than a point plus half of the point itself."""
-        noise = 1e-12 * float(np.max(np.abs(self.points)))
+        noise = max(self.tie, 1e-12 * float(np.max(np.abs(self.points))))
         less = float(np.sum(self.probability[self.points < point - noise]))
         most = float(np.sum(self.probability[self.points <= point + noise]))
         return 0.5 * (less + most)
@@ -69,38 +81,66 @@ class ListedLaw:
         return float(self.points[min(index, self.points.size - 1)])
 
 
-def listed_resamples(cells: Cells) -> tuple[FloatArray, FloatArray] | None:
+def listed_resamples(
+    cells: Cells, *, most: float
+) -> tuple[FloatArray, FloatArray] | None:
     """Every possible resample of one stratum, when there are few of them.
 
     Parameters
     ----------
     cells : Cells
+    most : float
+        Largest number of resamples to be listed.
 
     Returns
     -------
     tuple of ndarray, or None
         How often each cell is drawn, shape (n_cells, n_resamples), and the
-        probability of the resample; None above 400,000 resamples.
+        probability of the resample; None when there are too many.
     """
     from scipy.special import gammaln
 
     n, width = cells.n_units, cells.counts.size
     log_number = gammaln(n + width) - gammaln(n + 1.0) - gammaln(width)
-    if log_number > np.log(LISTED_RESAMPLES):
+    if log_number > np.log(most):
         return None
+    times = compositions(n, width)
+    log = gammaln(n + 1.0) - np.sum(gammaln(times + 1.0), axis=0)
+    log = log + np.log(cells.counts / n) @ times
+    return times, np.exp(log)
+
+
+def compositions(total: int, n_cells: int) -> FloatArray:
+    """Return every way to write a number as an ordered sum of counts.
+
+    Parameters
+    ----------
+    total : int
+        The number, zero or more.
+    n_cells : int
+        How many counts, zero or more each.
+
+    Returns
+    -------
+    ndarray of float, shape (n_cells, n_ways)
+
+    Examples
+    --------
+    >>> compositions(2, 2).tolist()
+    [[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]
+    """
+    if n_cells == 0:
+        return np.zeros((0, 1 if total == 0 else 0))
     drawn = np.zeros((0, 1), dtype=np.int64)
-    left = np.full(1, n, dtype=np.int64)
-    for _ in range(width - 1):
+    left = np.full(1, total, dtype=np.int64)
+    for _ in range(n_cells - 1):
         repeats = left + 1
         source = np.repeat(np.arange(left.size), repeats)
         start = np.repeat(np.cumsum(repeats) - repeats, repeats)
         taken = np.arange(source.size) - start
         drawn = np.vstack((drawn[:, source], taken))
         left = left[source] - taken
-    times: FloatArray = np.vstack((drawn, left)).astype(np.float64)
-    log = gammaln(n + 1.0) - np.sum(gammaln(times + 1.0), axis=0)
-    log = log + np.log(cells.counts / n) @ times
-    return times, np.exp(log)
+    return np.vstack((drawn, left)).astype(np.float64)
 
 
 def listed_law(values: FloatArray, probability: FloatArray) -> ListedLaw:
@@ -143,37 +183,86 @@ def lattice_law(strata: tuple[Cells, ...]) -> ListedLaw | float:
     The n-fold convolution of the mass function by a discrete Fourier transform
     over 20 standard deviations, beyond which the mass is below 1e-20.
     """
-    from scipy import fft
-
     found = find_lattice(np.concatenate([cells.y for cells in strata]))
     if found is None:
         return 0.0
-    n = sum(cells.n_units for cells in strata)
-    pieces, start, variance, reach = [], 0, 0.0, 0
+    pieces, start = [], 0
     for cells in strata:
-        size = cells.counts.size
-        integers = found.integers[start : start + size]
-        start += size
-        weight = cells.counts / cells.n_units
-        mean = float(weight @ integers)
-        variance += cells.n_units * float(weight @ (integers - mean) ** 2)
-        pieces.append((integers, weight, cells.n_units))
-        reach = max(reach, int(np.max(np.abs(integers - mean))))
+        part = found.integers[start : start + cells.counts.size]
+        start += cells.counts.size
+        pieces.append((part, cells.counts / cells.n_units, cells.n_units))
+    law = _convolved(pieces, found.unit, LISTED_LATTICE)
+    return law if law is not None else found.unit / sum(c.n_units for c in strata)
+
+
+def grid_law(strata: tuple[Cells, ...]) -> ListedLaw:
+    """Law of a mean whose values are split between the points of a fine lattice.
+
+    Parameters
+    ----------
+    strata : tuple of Cells
+        With x = 1 throughout.
+
+    Returns
+    -------
+    ListedLaw
+
+    Notes
+    -----
+    For resamples that are too many for a list and values whose characteristic
+    function does not fall off, such as a few changed questions among many unchanged
+    ones. Each value is divided between its neighbours on a lattice of two million
+    points so that its mean stays; the limits move by about 1e-6 standard deviations
+    of the values at most.
+    """
+    pieces = [(c.y, c.counts / c.n_units, c.n_units) for c in strata]
+    reach = float(np.max(np.abs(np.concatenate([cells.y for cells in strata]))))
+    unit = (_window(pieces) + 4.0 * reach) / GRID
+    split = []
+    for values, weight, n in pieces:
+        below = np.floor(values / unit)
+        share = values / unit - below
+        both = np.concatenate((below, below + 1.0)).astype(np.int64)
+        weights = np.concatenate((weight * (1.0 - share), weight * share))
+        split.append((both, weights, n))
+    law = _convolved(split, unit, 2 * GRID)
+    assert law is not None, "the unit was chosen for the window to fit"
+    n_all = sum(cells.n_units for cells in strata)
+    return ListedLaw(law.points, law.probability, tie=4.0 * unit / n_all**0.5)
+
+
+def _window(pieces: list[Piece]) -> float:
+    """Width of the law of a sum of draws, but for 1e-20 of its mass."""
+    variance, reach, span = 0.0, 0.0, 0.0
+    for values, weight, n in pieces:
+        mean = float(np.sum(weight * values))
+        variance += n * float(np.sum(weight * (values - mean) ** 2))
+        reach = max(reach, float(np.max(np.abs(values - mean))))
+        span += n * float(np.ptp(values))
     # A far outlier is drawn a few times at most; 20 copies of it are room enough.
-    window = int(20.0 * np.sqrt(variance) + 40 * reach) + 3
+    return min(20.0 * float(np.sqrt(variance)) + 40.0 * reach, span)
+
+
+def _convolved(
+    pieces: list[tuple[IntArray, FloatArray, int]], unit: float, largest: int
+) -> ListedLaw | None:
+    """Convolve the mass functions of all draws; None above the largest size."""
+    from scipy import fft
+
+    width = _window([(k.astype(np.float64), w, m) for k, w, m in pieces])
+    if width + 3.0 > largest:
+        return None
     span = sum(int(np.ptp(k)) * m for k, _, m in pieces) + 1
-    whole = window >= span
-    window = fft.next_fast_len(min(window, span), real=True)
-    if window > LISTED_LATTICE:
-        return float(found.unit / n)
-    centre = sum(int(np.rint(float(w @ k) * m)) for k, w, m in pieces)
+    window = fft.next_fast_len(min(int(width) + 3, span), real=True)
+    centre = sum(int(np.rint(float(np.sum(w * k)) * m)) for k, w, m in pieces)
     smallest = sum(int(np.min(k)) * m for k, _, m in pieces)
-    first = smallest if whole else centre - window // 2
+    first = smallest if window >= span else centre - window // 2
     transform = np.ones(window // 2 + 1, dtype=np.complex128)
     for integers, weight, m in pieces:
         one = np.bincount(integers % window, weights=weight, minlength=window)
         transform *= fft.rfft(one) ** m
     mass: FloatArray = fft.irfft(transform, n=window)
     sums = np.arange(window) + first
-    points: FloatArray = sums.astype(np.float64) * (found.unit / n)
+    n = sum(m for _, _, m in pieces)
+    points: FloatArray = sums.astype(np.float64) * (unit / n)
     return ListedLaw(points, mass[sums % window])

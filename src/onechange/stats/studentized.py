@@ -12,6 +12,8 @@ __all__ = ["studentized_limits"]
 
 FloatArray = NDArray[np.float64]
 
+LISTED_RESAMPLES = 4e5
+
 
 def studentized_limits(
     sample: Units, tail: float, n_resamples: int, seed: int
@@ -35,7 +37,7 @@ def studentized_limits(
         None when all resamples were listed.
     """
     cells = sample.strata[0]
-    listed = listed_resamples(cells)
+    listed = listed_resamples(cells, most=LISTED_RESAMPLES)
     error = _ratio_error(
         cells, cells.counts[:, None].astype(np.float64), sample.estimate
     )
