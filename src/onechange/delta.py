@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onechange.stats.estimate import Interval, Note, TestResult
+from onechange.stats.runs import RunVariance, runs_note
 from onechange.stats.sample import PairedSample, paired_sample
 
 __all__ = [
@@ -126,6 +127,9 @@ class MetricValues:
         Declared (lowest, highest) score.
     tie : float or None
         Largest difference that counts as none; None is rounding noise only.
+    runs, arm_runs : RunVariance or None
+        How far whole runs differ, for the delta and for an arm's own mean; None
+        when that is not known. The two differ only where trials are paired.
     """
 
     baseline: FloatArray
@@ -134,6 +138,8 @@ class MetricValues:
     clusters: IntArray | None = None
     score_range: tuple[float, float] | None = None
     tie: float | None = None
+    runs: RunVariance | None = None
+    arm_runs: RunVariance | None = None
 
     @property
     def complete(self) -> BoolArray:
@@ -185,6 +191,7 @@ def metric_sample(
         score_range=values.score_range,
         tie=values.tie,
         binary=values.binary,
+        runs=values.runs,
     )
 
 
@@ -258,6 +265,7 @@ def _computed_delta(
     )
     sign = 1.0 if direction == "higher" else -1.0
     notes = (
+        *_runs_notes(sample, choice.interval),
         *choice.notes,
         *test.notes,
         *_disagreements(choice.interval, test, bootstrap, permutation, level),
@@ -297,13 +305,22 @@ def _arm_interval(
         use &= questions
     if not use.any():
         return None
+    clusters = None if values.clusters is None else values.clusters[use]
     return choose.arm_interval(
         scores[use],
         binary=values.binary_arms,
-        clusters=None if values.clusters is None else values.clusters[use],
+        clusters=clusters,
         confidence_level=methods.confidence_level,
         score_range=values.score_range,
+        runs=values.arm_runs if methods.interval in ("auto", "two-way") else None,
+        arm=0 if arm == "baseline" else 1,
     ).interval
+
+
+def _runs_notes(sample: PairedSample, interval: Interval | None) -> tuple[Note, ...]:
+    if interval is None or interval.method != "two-way" or sample.runs is None:
+        return ()
+    return (runs_note(sample.runs),)
 
 
 def _relative(sample: PairedSample, level: float) -> RelativeDelta:

@@ -146,6 +146,7 @@ def _filled(
         clusters=values.clusters,
         score_range=values.score_range,
         tie=values.tie,
+        runs=values.runs,
     )
 
 

@@ -151,6 +151,8 @@ def _scores(values: MetricValues, direction: str, questions: BoolArray) -> Score
         binary=values.binary,
         further_variant=values.variant[others],
         further_clusters=None if clusters is None else clusters[others],
+        runs=values.runs,
+        arm_runs=values.arm_runs,
     )
 
 

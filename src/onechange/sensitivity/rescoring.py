@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from onechange.plan import Analysis, Guardrail, Primary, relative_margin
 from onechange.stats import choose
 from onechange.stats.estimate import Interval
+from onechange.stats.runs import RunVariance
 from onechange.stats.sample import PairedSample, paired_sample
 from onechange.status import (
     Status,
@@ -51,6 +52,8 @@ class Scores:
         Scores of the variant outside the pairs: they count for its limit.
     further_clusters : ndarray of int, shape (n_others,), or None
         Their clusters.
+    runs, arm_runs : RunVariance or None
+        How far whole runs differ, for the delta and for the variant's own mean.
     """
 
     baseline: FloatArray
@@ -62,6 +65,8 @@ class Scores:
     binary: bool = False
     further_variant: FloatArray | None = None
     further_clusters: IntArray | None = None
+    runs: RunVariance | None = None
+    arm_runs: RunVariance | None = None
 
     @property
     def n_pairs(self) -> int:
@@ -77,6 +82,7 @@ class Scores:
             score_range=self.score_range,
             tie=self.tie,
             binary=None if self.binary else False,
+            runs=self.runs,
         )
 
     def with_variant(self, variant: FloatArray) -> Scores:
@@ -159,6 +165,8 @@ def _limit_status(
         clusters=clusters,
         confidence_level=analysis.confidence_level,
         score_range=scores.score_range,
+        runs=scores.arm_runs if analysis.interval in ("auto", "two-way") else None,
+        arm=1,
     )
     interval = found.interval if found.enough else None
     return limit_status(interval, limit, scores.direction)
@@ -167,7 +175,8 @@ def _limit_status(
 def _interval(scores: Scores, analysis: Analysis, *, quick: bool) -> Interval | None:
     sample = scores.sample()
     name = analysis.interval
-    if quick and name == "auto":
+    runs_differ = sample.runs is not None and sample.runs.differ
+    if quick and name == "auto" and not runs_differ:
         chosen = choose.automatic_interval(
             sample, confidence_level=analysis.confidence_level
         )

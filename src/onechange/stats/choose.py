@@ -5,19 +5,15 @@ Nothing else in the package chooses a method.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onechange.errors import MethodError
-from onechange.stats.arm import arm_limits
-from onechange.stats.caveats import (
-    enough_units,
-    sample_notes,
-    unit_notes,
-)
-from onechange.stats.estimate import Interval, Note, TestResult
+from onechange.stats.arm import arm_interval
+from onechange.stats.caveats import enough_units, sample_notes
+from onechange.stats.estimate import Choice, Interval, Note, TestResult
 from onechange.stats.interval import clip
 from onechange.stats.methods import (
     Method,
@@ -39,6 +35,7 @@ from onechange.stats.sample import PairedSample
 from onechange.stats.signflip import n_min, tail_probability
 from onechange.stats.significance import named_test
 from onechange.stats.student import StudentLaw
+from onechange.stats.twoway import run_law
 
 __all__ = [
     "INTERVAL_NAMES",
@@ -58,24 +55,6 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """An interval with what has to be said about it.
-
-    Parameters
-    ----------
-    interval : Interval or None
-        None when the data carry no interval; the notes say why.
-    notes : tuple of Note
-    enough : bool
-        False when there are fewer questions (clusters) than any status needs.
-    """
-
-    interval: Interval | None
-    notes: tuple[Note, ...] = ()
-    enough: bool = True
 
 
 def automatic_interval(
@@ -115,9 +94,8 @@ def decision_interval(
     confidence_level : float
         Two-sided level.
     two_way : Interval or StudentLaw, optional
-        The two-way interval at this level, or its law, when runs differ: then the
-        decision interval is at each end the wider of it and the question-only one.
-        Used by ``auto`` and ``two-way``.
+        The two-way interval or its law (by default from `sample.runs`, when runs
+        differ): ``auto`` and ``two-way`` take the wider limit at each end.
     n_resamples, seed : int
         For the sampled methods only.
 
@@ -214,7 +192,7 @@ def margin_pvalue(
     confidence_level : float
         The decision's level: below its fewest questions there is no p-value.
     two_way : StudentLaw, optional
-        The law of the two-way interval, when runs differ.
+        As for `decision_interval`.
     n_resamples, seed : int
         For the sampled methods only.
 
@@ -308,57 +286,6 @@ def relative_margin_pvalue(
     )
 
 
-def arm_interval(
-    values: FloatArray,
-    *,
-    binary: bool,
-    clusters: IntArray | None = None,
-    confidence_level: float = 0.95,
-    score_range: tuple[float, float] | None = None,
-) -> Choice:
-    """Interval of an arm's own mean, for limits.
-
-    Parameters
-    ----------
-    values : ndarray of float, shape (n_questions,)
-        Trial-averaged scores of all questions scored in the arm.
-    binary : bool
-        Whether the metric is binary.
-    clusters : ndarray of int, shape (n_questions,), optional
-    confidence_level : float
-        Two-sided level.
-    score_range : tuple of float, optional
-        Declared (lowest, highest) score.
-
-    Returns
-    -------
-    Choice
-
-    Notes
-    -----
-    Binary: Wilson. Mean: at each end the wider of guarded t and Hall. Clusters:
-    Wilson stretched by design effect and t; guarded CR2.
-
-    Examples
-    --------
-    >>> choice = arm_interval(np.ones(38), binary=True)
-    >>> choice.interval.method, round(choice.interval.low, 6), choice.interval.high
-    ('wilson', 0.90819, 1.0)
-    """
-    tail = tail_probability(confidence_level)
-    if clusters is not None and np.unique(clusters).size == values.size:
-        clusters = None
-    notes = unit_notes(values.size, clusters, confidence_level)
-    found = arm_limits(values, binary, clusters, score_range, tail)
-    if found is None:
-        return Choice(None, notes, enough_units(notes))
-    (low, high), method = found
-    interval = Interval(low, high, confidence_level, method)
-    if score_range is not None:
-        interval = clip(interval, *score_range)
-    return Choice(interval, notes, enough_units(notes))
-
-
 def _bound_method(
     sample: PairedSample,
     name: str,
@@ -367,6 +294,7 @@ def _bound_method(
     sampling: Sampling,
 ) -> Method | None:
     known_name(name, INTERVAL_NAMES, "an interval")
+    two_way = run_law(sample, name) if two_way is None else two_way
     if name == "two-way" and two_way is None:
         raise MethodError(
             'The interval "two-way" needs two or more trials of at least 10 questions '

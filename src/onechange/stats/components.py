@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -139,18 +140,16 @@ def fit_table(scores: FloatArray) -> TableFit:
     scored = np.isfinite(scores)
     full = bool(scored.all())
     if not full:
-        keep = scored.any(axis=1)
-        scores, scored = scores[keep], scored[keep]
-        used = scored.any(axis=0)
-        scores, scored = scores[:, used], scored[:, used]
+        scores, scored = _without_empty(scores, scored)
     n, n_trials = scores.shape
     if n == 0:
         return TableFit(0, 0, 0, 0, None, None, None, None, None, 0.0, 0.0)
     cells = _cells(scores, scored, full=full)
-    noise = (ROUNDING * float(np.max(np.abs(cells.scores), initial=0.0))) ** 2
-    shares = (scored / cells.counts[:, None]).sum(axis=0) / n
+    largest = max(float(cells.scores.max()), -float(cells.scores.min()))
+    noise = (ROUNDING * largest) ** 2
+    shares = _per_question_weight(cells, lambda table: table.sum(axis=0)) / n
     n_scores = int(cells.counts.sum())
-    ss_within = float(np.vdot(cells.deviation, cells.deviation))
+    ss_within = _sum_of_squares(cells.deviation)
     question, trial, residual = _two_way(cells, noise)
     return TableFit(
         n_questions=n,
@@ -242,21 +241,32 @@ class _Cells:
     """A table without empty rows and columns; unscored cells hold 0."""
 
     scores: FloatArray
-    scored: BoolArray
+    scored: FloatArray  # 1 where scored, else 0: products are cheaper than masks
     counts: FloatArray  # scores per question
     means: FloatArray  # of each question
     deviation: FloatArray  # scores less their question's mean
     full: bool
 
 
+def _without_empty(
+    scores: FloatArray, scored: BoolArray
+) -> tuple[FloatArray, BoolArray]:
+    """Leave out questions and trials without any score."""
+    keep, used = scored.any(axis=1), scored.any(axis=0)
+    if keep.all() and used.all():
+        return scores, scored
+    return scores[keep][:, used], scored[keep][:, used]
+
+
 def _cells(scores: FloatArray, scored: BoolArray, *, full: bool) -> _Cells:
-    counts = scored.sum(axis=1).astype(np.float64)
+    weights = scored.astype(np.float64)
+    counts = weights.sum(axis=1)
     filled = scores if full else np.where(scored, scores, 0.0)
     means = filled.sum(axis=1) / counts
     deviation = filled - means[:, None]
     if not full:
-        deviation[~scored] = 0.0
-    return _Cells(filled, scored, counts, means, deviation, full)
+        deviation *= weights
+    return _Cells(filled, weights, counts, means, deviation, full)
 
 
 def _mean_square(
@@ -297,9 +307,10 @@ def _two_way(
     residual = cells.deviation - effects
     if not cells.full:
         # the mean effect of a question's own trials went with its mean
-        residual += ((cells.scored @ effects) / cells.counts)[:, None]
-        residual[~cells.scored] = 0.0
-    ss_residual = float(np.vdot(residual, residual))
+        own = np.einsum("ik,k->i", cells.scored, effects) / cells.counts
+        residual += own[:, None]
+        residual *= cells.scored
+    ss_residual = _sum_of_squares(residual)
     ss_trial = float(sums @ effects)
     if cells.full:
         grand = cells.means.mean()
@@ -318,15 +329,31 @@ def _two_way(
 def _ss_around_trials(cells: _Cells) -> float:
     """Sum of squares of the scores around the means of their trials."""
     around = cells.scores - cells.scores.sum(axis=0) / cells.scored.sum(axis=0)
-    around[~cells.scored] = 0.0
-    return float(np.vdot(around, around))
+    around *= cells.scored
+    return _sum_of_squares(around)
+
+
+def _sum_of_squares(table: FloatArray) -> float:
+    return float(np.einsum("ik,ik->", table, table))
+
+
+def _per_question_weight(
+    cells: _Cells, count: Callable[[FloatArray], FloatArray]
+) -> FloatArray:
+    """Sum a count over the questions, each divided by its number of scores.
+
+    Counts are whole numbers, so that the order of summation, and with it the number
+    of threads, has no say.
+    """
+    groups = np.unique(cells.counts)
+    parts = [count(cells.scored[cells.counts == k]) / k for k in groups]
+    return np.asarray(np.sum(parts, axis=0), dtype=np.float64)
 
 
 def _trial_effects(cells: _Cells, sums: FloatArray) -> FloatArray | None:
     """Least-squares effects of the trials; None when they share no questions."""
-    table = cells.scored.astype(np.float64)
-    shared = table.T @ (table / cells.counts[:, None])
-    information = np.diag(table.sum(axis=0)) - shared
+    shared = _per_question_weight(cells, lambda table: table.T @ table)
+    information = np.diag(cells.scored.sum(axis=0)) - shared
     values, vectors = np.linalg.eigh(information)
     positive = values > 1e-9 * max(float(values[-1]), 1.0)
     if int(np.count_nonzero(positive)) < sums.size - 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Interval", "Note", "TestResult"]
+__all__ = ["Choice", "Interval", "Note", "TestResult"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,24 @@ class Interval:
     degenerate: bool = False
     n_resamples: int | None = None
     notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An interval with what has to be said about it.
+
+    Parameters
+    ----------
+    interval : Interval or None
+        None when the data carry no interval; the notes say why.
+    notes : tuple of Note
+    enough : bool
+        False when there are fewer questions (clusters) than any status needs.
+    """
+
+    interval: Interval | None
+    notes: tuple[Note, ...] = ()
+    enough: bool = True
 
 
 @dataclass(frozen=True, slots=True)

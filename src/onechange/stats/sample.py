@@ -8,9 +8,13 @@ this module compares differences with plain ``==``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from onechange.stats.runs import RunVariance
 
 __all__ = ["PairedSample", "paired_sample", "snap"]
 
@@ -37,6 +41,8 @@ class PairedSample:
         Cluster code of each question, 0 … n_clusters - 1; None without clusters.
     score_range : tuple of float or None
         Declared (lowest, highest) score of the metric.
+    runs : RunVariance or None
+        How far whole runs of the metric differ; None when that is not known.
     """
 
     baseline: FloatArray
@@ -45,6 +51,7 @@ class PairedSample:
     binary: bool
     clusters: IntArray | None = None
     score_range: tuple[float, float] | None = None
+    runs: RunVariance | None = None
 
     @property
     def n_pairs(self) -> int:
@@ -70,6 +77,7 @@ def paired_sample(
     score_range: tuple[float, float] | None = None,
     tie: float | None = None,
     binary: bool | None = None,
+    runs: RunVariance | None = None,
 ) -> PairedSample:
     """Pair two aligned arrays of finite question means.
 
@@ -86,6 +94,8 @@ def paired_sample(
         score scale.
     binary : bool, optional
         Whether the metric is binary; by default decided from these values.
+    runs : RunVariance, optional
+        How far whole runs of the metric differ.
 
     Returns
     -------
@@ -116,6 +126,7 @@ def paired_sample(
         binary=binary,
         clusters=None if codes is None else codes.astype(np.int64),
         score_range=score_range,
+        runs=runs,
     )
 
 

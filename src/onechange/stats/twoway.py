@@ -1,32 +1,23 @@
-"""Whole runs that differ: their variance, the two-way interval, what more would buy."""
+"""The two-way interval: other questions and other runs might have been drawn."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onechange.stats.components import (
-    Component,
-    MeanSquare,
-    TableFit,
-    component,
-    f_pvalue,
-)
+from onechange.stats.estimate import Interval
+from onechange.stats.interval import wider
+from onechange.stats.runs import RunVariance
 from onechange.stats.sample import PairedSample
 from onechange.stats.student import StudentLaw, mean
 
 __all__ = [
-    "FEWEST_QUESTIONS",
-    "RUNS_DIFFER",
-    "RunVariance",
-    "noise_variance_within",
-    "paired_run_variance",
-    "run_variance",
+    "run_law",
     "satterthwaite",
+    "two_way_arm_interval",
     "two_way_arm_law",
     "two_way_law",
 ]
@@ -34,137 +25,24 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-FEWEST_QUESTIONS = 10  # with two or more trials, to tell runs from answers
-RUNS_DIFFER = 0.2  # p of the F test below which runs count as different
 
-
-@dataclass(frozen=True, slots=True)
-class RunVariance:
-    """What the trials say about whole runs, pooled over the arms.
+def run_law(sample: PairedSample, name: str) -> StudentLaw | None:
+    """Law of the two-way interval where the named interval takes it into account.
 
     Parameters
     ----------
-    trial, residual : MeanSquare
-        Pooled mean squares of trials (adjusted for questions) and residual.
-    trial_weights : tuple of float
-        Σ_k w_k² of each arm: 1/K in a full table. With trials paired by index one
-        entry, that of the differences.
-    answer_weights : tuple of float
-        Σ_i 1/K_i/n² of each arm: 1/(n·K) in a full table.
-    sources : tuple of int
-        Arms whose trials were used: 0 the baseline, 1 the variant.
-    paired : bool
-        Whether trial 1 of the baseline belongs to trial 1 of the variant.
+    sample : PairedSample
+        Its `runs` say what is known of whole runs.
+    name : str
+        Under ``auto`` the law counts where runs differ (F test, p below 0.2),
+        under ``two-way`` in any case, under other names never.
     """
-
-    trial: MeanSquare
-    residual: MeanSquare
-    trial_weights: tuple[float, ...]
-    answer_weights: tuple[float, ...]
-    sources: tuple[int, ...]
-    paired: bool = False
-
-    @property
-    def variance(self) -> float:
-        """Variance between runs, not truncated."""
-        return (self.trial.value - self.residual.value) / self.trial.factor
-
-    @property
-    def statistic(self) -> float | None:
-        """F of the trials; None without any residual variation."""
-        if self.residual.value == 0:
-            return None
-        return self.trial.value / self.residual.value
-
-    @property
-    def pvalue(self) -> float | None:
-        """P-value of the F test that runs do not differ; None without variation."""
-        return f_pvalue(self.trial, self.residual)
-
-    @property
-    def differ(self) -> bool:
-        """Whether runs differ enough to count in the decision interval."""
-        pvalue = self.pvalue
-        return pvalue is not None and pvalue < RUNS_DIFFER
-
-    @property
-    def noise_variance(self) -> float:
-        """Variance of the delta from runs alone, the questions held fixed.
-
-        h·MS_trial in a full table, h = (1/K_b + 1/K_v)/n.
-        """
-        answers = sum(self.answer_weights) * self.residual.value
-        return max(0.0, answers + sum(self.trial_weights) * self.variance)
-
-    def interval(self, confidence_level: float) -> Component:
-        """Variance between runs with its interval."""
-        return component(self.trial, self.residual, confidence_level=confidence_level)
-
-
-def run_variance(baseline: TableFit, variant: TableFit) -> RunVariance | None:
-    """Pool the variance between runs over two arms that ran independently.
-
-    Parameters
-    ----------
-    baseline, variant : TableFit
-        Tables of the same questions; one trial is a table of one column.
-
-    Returns
-    -------
-    RunVariance or None
-        None when no arm has two trials of at least 10 questions.
-
-    Notes
-    -----
-    MS_trial = ΣSS_trial/Σ(K_a - 1) and MS_residual = ΣSS_residual/Σdf over the
-    arms that have it; the other arm is taken to vary as much.
-
-    Examples
-    --------
-    >>> from onechange.stats.components import fit_table
-    >>> rng = np.random.default_rng(7)
-    >>> arms = [rng.normal(size=(50, 3)) + [0.0, 1.0, 2.0] for _ in range(2)]
-    >>> runs = run_variance(*(fit_table(arm) for arm in arms))
-    >>> runs.differ, runs.trial.df, runs.residual.df
-    (True, 4, 196)
-    """
-    arms = (baseline, variant)
-    sources = tuple(i for i, fit in enumerate(arms) if _tells_of_runs(fit))
-    pooled = _pooled([arms[i] for i in sources])
-    if pooled is None:
+    runs = sample.runs
+    if runs is None or name not in ("auto", "two-way"):
         return None
-    return RunVariance(
-        *pooled,
-        trial_weights=tuple(fit.trial_weight for fit in arms),
-        answer_weights=tuple(fit.answer_weight for fit in arms),
-        sources=sources,
-    )
-
-
-def paired_run_variance(differences: TableFit) -> RunVariance | None:
-    """Variance between paired runs, from the table of differences.
-
-    Parameters
-    ----------
-    differences : TableFit
-        Of variant minus baseline, trial by trial.
-
-    Returns
-    -------
-    RunVariance or None
-        None with fewer than two trials of 10 questions.
-    """
-    if not _tells_of_runs(differences):
+    if name == "auto" and not runs.differ:
         return None
-    pooled = _pooled([differences])
-    assert pooled is not None
-    return RunVariance(
-        *pooled,
-        trial_weights=(differences.trial_weight,),
-        answer_weights=(differences.answer_weight,),
-        sources=(0, 1),
-        paired=True,
-    )
+    return two_way_law(sample, runs)
 
 
 def two_way_law(sample: PairedSample, runs: RunVariance) -> StudentLaw | None:
@@ -215,6 +93,30 @@ def two_way_arm_law(
     return _law(values, clusters, runs, runs.trial_weights[arm])
 
 
+def two_way_arm_interval(
+    interval: Interval,
+    values: FloatArray,
+    clusters: IntArray | None,
+    runs: RunVariance,
+    arm: int,
+) -> Interval:
+    """At each end the wider of an arm's own interval and its two-way interval.
+
+    Parameters
+    ----------
+    interval : Interval
+        Of the arm's mean, over questions alone.
+    values, clusters, runs, arm
+        As for `two_way_arm_law`.
+    """
+    law = two_way_arm_law(values, clusters, runs, arm)
+    if law is None:
+        return interval
+    tail = (1 - interval.confidence_level) / 2
+    low, high = wider((interval.low, interval.high), law.limits(tail))
+    return replace(interval, low=low, high=high, method="two-way", degenerate=False)
+
+
 def satterthwaite(
     question: tuple[float, float],
     runs: tuple[float, float],
@@ -235,54 +137,6 @@ def satterthwaite(
     total = question[0] + max(0.0, runs[0] - answers[0])
     spread = sum(part**2 / df for part, df in (question, runs, answers) if df > 0)
     return None if spread == 0 else total**2 / spread
-
-
-def noise_variance_within(
-    n_questions: int, arms: Sequence[tuple[float, float]]
-) -> float:
-    """Variance of the delta over repetitions, by the spread within questions.
-
-    Parameters
-    ----------
-    n_questions : int
-    arms : sequence of (float, float)
-        Variance within questions, and trials, of each arm.
-
-    Notes
-    -----
-    Σ_a s²_a/(K_a·n): the part of the question-only variance that trials make.
-
-    Examples
-    --------
-    >>> noise_variance_within(10, [(0.02, 2), (0.03, 3)])
-    0.002
-    """
-    return sum(variance / k for variance, k in arms) / n_questions
-
-
-def _tells_of_runs(fit: TableFit) -> bool:
-    return (
-        fit.trial is not None
-        and fit.residual is not None
-        and fit.n_repeated >= FEWEST_QUESTIONS
-    )
-
-
-def _pooled(fits: Sequence[TableFit]) -> tuple[MeanSquare, MeanSquare] | None:
-    trials = [fit.trial for fit in fits if fit.trial is not None]
-    residuals = [fit.residual for fit in fits if fit.residual is not None]
-    if not trials or not residuals:
-        return None
-    return _pool(trials), _pool(residuals)
-
-
-def _pool(parts: Sequence[MeanSquare]) -> MeanSquare:
-    df = sum(part.df for part in parts)
-    return MeanSquare(
-        value=sum(part.value * part.df for part in parts) / df,
-        df=df,
-        factor=sum(part.factor * part.df for part in parts) / df,
-    )
 
 
 def _law(
