@@ -306,3 +306,22 @@ def test_label_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\n")
     with pytest.raises(InputError, match="not UTF-8"):
         read_labels(path)
+
+
+def test_without_help_of_the_judge_the_labels_stand_alone() -> None:
+    y = np.array([0.0, 1.0, 1.0, 0.0])
+    alone = corrected_mean(y, y, np.zeros(0))
+    assert (alone.estimate, alone.weight) == (0.5, 0.0)
+    constant = corrected_mean(y, np.ones(4), np.ones(9), method="ppi++")
+    assert (constant.estimate, constant.weight) == (0.5, 0.0)
+    trusted = corrected_mean(y, y, np.zeros(0), weight=1.0, method="ppi++")
+    assert trusted.estimate == 0.5
+
+
+def test_a_mean_without_spread_has_no_pvalue() -> None:
+    ones = np.ones(5)
+    flat = corrected_mean(ones, ones, ones, method="ppi++")
+    assert flat.interval.degenerate
+    assert flat.pvalue() is None
+    guarded = corrected_mean(ones, ones, ones, width=1)
+    assert guarded.pvalue(1.0) == 1.0

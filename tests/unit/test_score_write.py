@@ -202,3 +202,105 @@ def test_the_same_traces_give_the_same_bytes(tmp_path: Path) -> None:
     for name in ("a.jsonl", "b.jsonl"):
         write_rows(score(RECORDS), tmp_path / name)
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
+
+
+def test_a_line_separator_inside_a_text_does_not_end_a_row(tmp_path: Path) -> None:
+    table = tmp_path / "all.jsonl"
+    records = [{**RECORDS[0], "note": "one\u2028two"}]
+    write_rows(score(records), table)
+    append_rows(score(LATER), table)
+    assert len(table.read_text(encoding="utf-8").split("\n")) == 3
+
+
+def test_half_a_character_is_refused_before_anything_is_written(
+    tmp_path: Path,
+) -> None:
+    traces = tmp_path / "t.jsonl"
+    traces.write_text('{"question_id": "q", "note": "\\ud83d"}\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"t\.jsonl:1: holds half a character"):
+        score_file(traces, tmp_path / "out.jsonl")
+    traces.write_text(
+        '{"question_id": "q", "evidence": [], "note": "\\ud83d\\ude00"}\n', "utf-8"
+    )
+    score_file(traces, tmp_path / "out.jsonl")
+    with pytest.raises(InputError, match="a text holds half a character"):
+        write_rows(score([{**RECORDS[0], "note": "\ud83d"}]), tmp_path / "bad.jsonl")
+    assert not (tmp_path / "bad.jsonl").exists()
+
+
+def test_semicolons_and_tabs_of_a_table_are_kept(tmp_path: Path) -> None:
+    options = ScoreOptions(new_columns="leave out")
+    table = tmp_path / "all.csv"
+    table.write_text("question_id;hit_at_5\n", encoding="utf-8")
+    append_rows(score(LATER), table, options=options)
+    assert table.read_text(encoding="utf-8") == "question_id;hit_at_5\nq3;1.0\n"
+    table = tmp_path / "all.tsv"
+    table.write_text("question_id\thit_at_5\n", encoding="utf-8")
+    append_rows(score(LATER), table, options=options)
+    assert table.read_text(encoding="utf-8") == "question_id\thit_at_5\nq3\t1.0\n"
+
+
+def test_truth_values_and_long_texts_fit_into_cells(tmp_path: Path) -> None:
+    record = {**LATER[0], "flag": True, "note": "x" * 40_000 + "\x00"}
+    write_rows(score([record]), tmp_path / "t.xlsx")
+    sheet = openpyxl.load_workbook(tmp_path / "t.xlsx").worksheets[0]
+    names = [cell.value for cell in sheet[1]]
+    note = sheet.cell(2, names.index("note") + 1).value
+    assert (len(note), note[-1]) == (32767, "…")
+    assert sheet.cell(2, names.index("flag") + 1).value == "true"
+
+
+def test_a_spreadsheet_without_the_id_column_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    for header, fact in (
+        (["id"], r"no column question_id in the first row of sheet .*found: id"),
+        (["question_id", "x", "x"], "stands twice"),
+    ):
+        book = openpyxl.Workbook()
+        book.active.append(header)
+        book.save(path)
+        with pytest.raises(InputError, match=fact):
+            append_rows(score(LATER), path)
+
+
+def test_blank_rows_and_numbers_as_ids_of_a_spreadsheet_are_understood(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "t.xlsx"
+    book = openpyxl.Workbook()
+    book.active.append(["question_id", "hit_at_5"])
+    book.active.append([7, 1])
+    book.active.append([8.0, 1])
+    book.active.cell(6, 1).value = None
+    book.save(path)
+    for question in ("7", "8"):
+        with pytest.raises(InputError, match=f"question_id '{question}' is there"):
+            append_rows(score([{**LATER[0], "question_id": question}]), path)
+    append_rows(score(LATER), path)
+    sheet = openpyxl.load_workbook(path).worksheets[0]
+    assert sheet.cell(4, 1).value == "q3"
+
+
+def test_settings_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
+    traces = _traces(tmp_path / "t.jsonl", RECORDS)
+    settings = tmp_path / "t.settings.json"
+    settings.write_text("[1]", encoding="utf-8")
+    with pytest.raises(InputError, match="expected an object of settings"):
+        score_file(traces, tmp_path / "out.csv")
+    settings.write_text("{", encoding="utf-8")
+    with pytest.raises(InputError, match="its settings cannot be read"):
+        score_file(traces, tmp_path / "out.csv")
+    (tmp_path / "t.settings.toml").write_text("a = 1\n", encoding="utf-8")
+    with pytest.raises(InputError, match="both exist"):
+        score_file(traces, tmp_path / "out.csv")
+
+
+def test_scoring_can_append_and_write_at_once(tmp_path: Path) -> None:
+    traces = _traces(tmp_path / "t.jsonl", RECORDS)
+    table = tmp_path / "all.jsonl"
+    table.write_text("", encoding="utf-8")
+    rows = score_file(traces, tmp_path / "out.csv", append_to=table)
+    assert len(rows.rows) == 2
+    assert len(table.read_text(encoding="utf-8").splitlines()) == 2
+    with pytest.raises(InputError, match="unknown kind of table"):
+        score_file(tmp_path / "absent.jsonl", tmp_path / "out.parquet")

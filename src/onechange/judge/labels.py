@@ -274,7 +274,7 @@ def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
     if path.suffix.lower() in (".jsonl", ".ndjson"):
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(text.split("\n"), 1):
             if line.strip():
                 yield f"{path.name}:{number}", _object(line, path.name, number)
         return

@@ -115,7 +115,11 @@ def replace_file(path: Path, content: str | bytes) -> None:
     InputError
         If it cannot be written.
     """
-    data = content.encode("utf-8") if isinstance(content, str) else content
+    try:
+        data = content.encode("utf-8") if isinstance(content, str) else content
+    except UnicodeEncodeError as error:
+        half = ascii(error.object[error.start])
+        raise InputError(f"{path}: a text holds half a character ({half})") from error
     try:
         mode = path.stat().st_mode if path.exists() else None
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)

@@ -228,6 +228,8 @@ def _claim(name: str, raw: Any, fields: TraceFields) -> Claim:
         raise FieldError(
             f"{name}.label is {label!r}; expected {', '.join(CLAIM_LABELS)}"
         )
+    if raw.get(keys.get("step", "step")) == "min":
+        raise FieldError(f"{name}.step is 'min', the name of the lowest step's score")
     parts: dict[str, Any] = {}
     for key, parser in _CLAIM_PARSERS.items():
         value = raw.get(keys.get(key, key))

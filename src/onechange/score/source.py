@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,11 @@ from typing import Any
 from onechange.errors import InputError
 from onechange.score.options import ScoreOptions
 from onechange.score.parse import parse_trace
-from onechange.score.trace import Trace
+from onechange.score.trace import STATUSES, Trace
 
 __all__ = ["parse_traces", "read_traces"]
+
+_HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")  # an escape that may stand alone
 
 
 def read_traces(
@@ -86,12 +89,21 @@ def _lines(path: Path) -> Iterator[tuple[str, Any]]:
 
 def _record(line: str, name: str, number: int) -> Any:
     try:
-        return json.loads(line)
+        record = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise InputError(
             f"{name}:{number}: not a JSON object ({error}); "
             "traces are JSON Lines, one object a line"
         ) from error
+    if _HALF_CHARACTER.search(line):
+        try:
+            json.dumps(record, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError as error:
+            half = ascii(error.object[error.start])
+            raise InputError(
+                f"{name}:{number}: holds half a character ({half}); mend the text"
+            ) from error
+    return record
 
 
 def _checked(
@@ -103,6 +115,11 @@ def _checked(
     for place, record in records:
         if isinstance(record, Trace):
             trace = record
+            if trace.status not in (None, *STATUSES):
+                raise InputError(
+                    f"{place}: question {trace.question_id!r}: status is "
+                    f"{trace.status!r}; expected {', '.join(STATUSES)}"
+                )
         else:
             trace = parse_trace(
                 record, fields=fields, place=place, empty_answer=empty_answer

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import zipfile
+import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,11 @@ from onechange.errors import InputError
 __all__ = ["extended", "header", "key_rows", "new_workbook", "open_workbook"]
 
 _LARGEST_BOOK = 512 * 2**20  # bytes of all members, unpacked
+# What a damaged or encrypted member makes zipfile, the XML parser and openpyxl raise.
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, SyntaxError),
+    *(KeyError, ValueError, TypeError, AttributeError, IndexError),
+)
 _LONGEST_CELL = 32767  # characters that a spreadsheet cell can hold
 
 
@@ -68,7 +74,7 @@ def open_workbook(path: Path) -> Any:
         return load_workbook(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-    except (zipfile.BadZipFile, KeyError, ValueError) as error:
+    except _BROKEN as error:
         raise InputError(f"{path}: not an .xlsx workbook ({error})") from error
 
 
@@ -91,6 +97,8 @@ def header(book: Any, path: Path) -> tuple[str, ...]:
     InputError
         If there is no column ``question_id``, or a name stands twice.
     """
+    if not book.worksheets:
+        raise InputError(f"{path}: has no sheet with cells")
     sheet = book.worksheets[0]
     cells = [sheet.cell(1, at).value for at in range(1, sheet.max_column + 1)]
     names = tuple("" if cell is None else str(cell) for cell in cells)

@@ -258,7 +258,7 @@ def _jsonl_table(
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     known: dict[str, None] = {}
     existing = []
-    for number, line in enumerate(read_text(path).splitlines(), 1):
+    for number, line in enumerate(read_text(path).split("\n"), 1):
         if not line.strip():
             continue
         try:
