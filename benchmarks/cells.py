@@ -44,7 +44,9 @@ class Cell:
     """A data-generating process with its true delta and true ratio of means.
 
     `counted` marks 0/1 data without clusters, whose results depend on the four
-    counts alone: equal tables are computed once.
+    counts alone: equal tables are computed once. `continuous` marks differences
+    without ties with the true delta, for which an interval and its one-sided
+    p-values at a point say the same without exception.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Cell:
     ratio: float | None = None
     direction: str = "higher"
     counted: bool = False
+    continuous: bool = False
 
 
 def binary(psi: float, delta: float) -> Cell:
@@ -102,7 +105,7 @@ def faithfulness(before: float, after: float) -> Cell:
     name = f"faith pi .{before * 100:.0f}->.{after * 100:.0f}"
     if before == after:
         name = "faith delta=0"
-    return Cell(name, draw, (after - before) / 3)
+    return Cell(name, draw, (after - before) / 3, continuous=before != after)
 
 
 def latency(
@@ -124,7 +127,8 @@ def latency(
         ]
         return Draw(arms[0], arms[1])
 
-    return Cell(name, draw, mean[1] - mean[0], ratio=ratio, direction="lower")
+    delta = mean[1] - mean[0]
+    return Cell(name, draw, delta, ratio, direction="lower", continuous=True)
 
 
 def latency_p95(ratio: float) -> Cell:
@@ -144,7 +148,8 @@ def zero_inflated(delta: float) -> Cell:
         baseline = rng.random(n)
         return Draw(baseline, baseline + np.where(changed, change, 0.0))
 
-    return Cell(f"zero-inflated delta={delta:g}", draw, delta)
+    name = f"zero-inflated delta={delta:g}"
+    return Cell(name, draw, delta, continuous=delta != 0)
 
 
 def clustered(kind: str, delta: float = 0.0, direction: str = "higher") -> Cell:
@@ -168,7 +173,7 @@ def clustered(kind: str, delta: float = 0.0, direction: str = "higher") -> Cell:
         return Draw(baseline, baseline + change, codes)
 
     name = f"clustered {kind}" + (f" delta={delta:g}" if delta else "")
-    return Cell(name, draw, delta, direction=direction)
+    return Cell(name, draw, delta, direction=direction, continuous=True)
 
 
 def clustered_binary(psi: float, delta: float, *, concentrated: bool = False) -> Cell:
@@ -210,7 +215,7 @@ def trials_continuous(*, noise: float = 0.2, run: float = 0.0, name: str) -> Cel
 
         return Draw(arm(level), arm(level + effect))
 
-    return Cell(name, draw, 0.0)
+    return Cell(name, draw, 0.0, continuous=True)
 
 
 def trials_binary(drop: float, *, spread: float = 1.5) -> Cell:
@@ -260,7 +265,8 @@ def rare_collapse(share: float = 0.03, loss: float = 0.7) -> Cell:
         collapse = loss * (rng.random(n) < share)
         return Draw(baseline, baseline + change - collapse)
 
-    return Cell(f"rare collapse {loss:g} in {share:.0%}", draw, -share * loss)
+    name = f"rare collapse {loss:g} in {share:.0%}"
+    return Cell(name, draw, -share * loss, continuous=True)
 
 
 def _correlated(
