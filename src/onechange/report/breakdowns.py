@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from onechange.compare import SliceBreakdown
 from onechange.delta import Delta
 from onechange.display import format_count, format_pvalue
-from onechange.report.context import Context, delta_notes, metric_text, slice_text
+from onechange.report.context import (
+    Context,
+    delta_notes,
+    metric_text,
+    question_link,
+    slice_text,
+)
 from onechange.report.deltas import clusters_column, counts_text, figures
 from onechange.report.document import (
     Block,
@@ -64,8 +71,10 @@ def forest_plot(
     shown = rows[:at_most]
     whole = _of(context.comparison.deltas, metric, variant_name)[:1]
     adjusted = any(row.pvalue_adjusted is not None for row in shown)
+    name = breakdown.spec.name
+    drawn = tuple(_forest_row(context, row, adjusted, name) for row in (*shown, *whole))
     lines = forest_lines(
-        [_forest_row(context, row, intervals, adjusted) for row in (*shown, *whole)],
+        drawn if intervals else [replace(row, interval_text="") for row in drawn],
         direction=rows[0].direction,
         width=width,
     )
@@ -76,7 +85,8 @@ def forest_plot(
     if hidden:
         caption += f" (the {len(shown)} worst of {len(rows)} slices)"
     het = heterogeneity_text(breakdown, metric)
-    return Plot(lines, f"{caption}; {het}" if het else caption)
+    caption = f"{caption}; {het}" if het else caption
+    return Plot(lines, caption, drawn, rows[0].direction)
 
 
 def heterogeneity_text(breakdown: SliceBreakdown, metric: str) -> str:
@@ -163,7 +173,14 @@ def _slices_table(
         )
         for d in deltas
     )
-    return Table(columns, rows)
+    links = tuple(
+        (
+            *([""] * (1 + context.several)),
+            *(_link(d, breakdown.spec.name) for _ in d.slice or ()),
+        )
+        for d in deltas
+    )
+    return Table(columns, rows, links=links)
 
 
 def _of(deltas: Sequence[Delta], metric: str, variant_name: str) -> list[Delta]:
@@ -171,7 +188,7 @@ def _of(deltas: Sequence[Delta], metric: str, variant_name: str) -> list[Delta]:
 
 
 def _forest_row(
-    context: Context, delta: Delta, intervals: bool, adjusted: bool
+    context: Context, delta: Delta, adjusted: bool, breakdown: str
 ) -> ForestRow:
     interval = delta.interval
     remarks = []
@@ -194,9 +211,17 @@ def _forest_row(
         low=interval.low if interval else None,
         high=interval.high if interval else None,
         delta_text=context.number(delta.metric, delta.delta, signed=True),
-        interval_text=context.interval(delta.metric, interval) if intervals else "",
+        interval_text=context.interval(delta.metric, interval),
         remark=", ".join(remarks),
+        link=_link(delta, breakdown),
     )
+
+
+def _link(delta: Delta, breakdown: str) -> str:
+    """Say which questions are behind a row."""
+    part = delta.slice
+    filters = [] if part is None else [(breakdown, slice_text(part))]
+    return question_link(filters, delta.metric)
 
 
 def _equals(text: str) -> str:

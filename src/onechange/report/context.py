@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from urllib.parse import urlencode
 
 from onechange.compare import Comparison
 from onechange.decide import Decision, printed_decimals
@@ -28,6 +29,7 @@ __all__ = [
     "main_notes",
     "make_context",
     "metric_text",
+    "question_link",
     "shown_rates",
     "slice_text",
 ]
@@ -223,3 +225,15 @@ def metric_text(metric: str, direction: str, statistic: str = "mean") -> str:
 def slice_text(labels: tuple[tuple[str, str], ...] | None) -> str:
     """Write the labels of a slice, ``multi_hop × hard``; the whole is ``all``."""
     return "all" if labels is None else " × ".join(label for _, label in labels)
+
+
+def question_link(filters: Iterable[tuple[str, str]], metric: str = "") -> str:
+    """Write which questions are meant, as the question table of a page reads it.
+
+    Examples
+    --------
+    >>> question_link([("question_type", "multi page")], "correct")
+    'question_type=multi+page&:metric=correct'
+    """
+    own = [(":metric", metric)] if metric else []
+    return urlencode([*filters, *own], safe=":", errors="surrogatepass")

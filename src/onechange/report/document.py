@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from onechange.report.forest import ForestRow
+
 __all__ = [
     "Block",
     "Bullets",
@@ -35,12 +37,15 @@ class Table:
 
     `row_status` names the status of each row (``pass``, ``fail``, ``inconclusive``
     or empty), for renderers that have colours; the cells say it in words as well.
+    `links` has one text per cell: which questions are behind it, as the filter of the
+    question table (``question_type=multi_page``), or empty.
     """
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
     caption: str = ""
     row_status: tuple[str, ...] = ()
+    links: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +66,16 @@ class Bullets:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A picture made of characters, to be set in a fixed-width font."""
+    """A picture made of characters, to be set in a fixed-width font.
+
+    `rows` holds what it shows, for renderers that draw; `direction` is the better
+    side of zero.
+    """
 
     lines: tuple[str, ...]
     caption: str = ""
+    rows: tuple[ForestRow, ...] = ()
+    direction: str = "higher"
 
 
 Block = Table | Paragraph | Bullets | Plot

@@ -25,7 +25,8 @@ class ForestRow:
     """One line of the plot; the texts are already rounded.
 
     `low`/`high` are None without an interval and infinite at an unbounded end;
-    `delta` is None for a slice that is not measured.
+    `delta` is None for a slice that is not measured. `link` says which questions are
+    behind the row, as in `Table.links`.
     """
 
     label: str
@@ -36,6 +37,7 @@ class ForestRow:
     delta_text: str
     interval_text: str = ""
     remark: str = ""
+    link: str = ""
 
 
 def forest_lines(
