@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from onechange.errors import MethodError
 from onechange.stats.estimate import Interval, Note
 from onechange.stats.ideal import ResampledLaw, resampled_law
+from onechange.stats.resample import expanded_tail
 from onechange.stats.signflip import tail_probability
 from onechange.stats.studentized import studentized_limits
 from onechange.stats.units import Units, units
@@ -300,18 +301,11 @@ def _quantile_limits(
         lower, upper = _bca_tails(law, sample, tail)
         return law.quantile(lower), law.quantile(upper)
     if method == "expanded-percentile":
-        tail = _expanded_tail(sample.n_units, tail)
+        tail = expanded_tail(sample.n_units, tail)
     low, high = law.quantile(tail), law.quantile(1.0 - tail)
     if method == "basic":
         return 2.0 * sample.estimate - high, 2.0 * sample.estimate - low
     return low, high
-
-
-def _expanded_tail(n_units: int, tail: float) -> float:
-    from scipy.special import ndtr, stdtrit
-
-    t = float(stdtrit(n_units - 1, 1.0 - tail))
-    return float(ndtr(-np.sqrt(n_units / (n_units - 1)) * t))
 
 
 def _bca_tails(law: ResampledLaw, sample: Units, tail: float) -> tuple[float, float]:

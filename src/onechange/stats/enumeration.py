@@ -228,7 +228,7 @@ def first_mean_above(
     right, right_weight = subset_states(columns[:, ~first], counts[~first])
     moved, other = left[0] - high * left[1], right[0] - high * right[1]
     order = np.argsort(moved, kind="stable")
-    noise = 1e-12 * float(np.sum(np.abs(values) * counts))
+    noise = 1e-13 * float(np.sum(np.abs(values) * counts))
     room = (high - low) * float(np.sum(sizes * counts)) + noise
     start = np.searchsorted(moved[order], -other - room, side="left")
     stop = np.searchsorted(moved[order], -other + noise, side="right")

@@ -26,7 +26,7 @@ __all__ = ["group", "sign_law", "smooth_subset_tail", "subset_tail"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-TIE = 1e-12  # of the sum of absolute values: rounding noise of a sum
+TIE = 1e-13  # of the sum of absolute values: rounding noise of a sum
 FEW_STATES = 3e3  # per half: faster than any other route
 CONVOLUTION_WORK = 2e6
 SERIES_VALUES = 256

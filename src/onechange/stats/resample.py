@@ -17,6 +17,7 @@ from onechange.stats.signflip import tail_probability
 
 __all__ = [
     "draw_batches",
+    "expanded_tail",
     "quantile_error",
     "resample_statistic",
     "sampled_pvalue",
@@ -48,7 +49,7 @@ def resample_statistic(
     n_units : int
         Number of questions, or of clusters, that are resampled.
     method : str
-        ``percentile`` or ``basic``.
+        ``percentile``, ``expanded-percentile`` or ``basic``.
     confidence_level : float
         Two-sided level.
     n_resamples : int
@@ -82,11 +83,14 @@ def resample_statistic(
     >>> interval.n_resamples, [note.code for note in interval.notes]
     (999, ['sampled'])
     """
-    if method not in ("percentile", "basic"):
+    if method not in ("percentile", "expanded-percentile", "basic"):
         raise MethodError(
-            f"method of a sampled statistic is {method!r}; use percentile or basic"
+            f"method of a sampled statistic is {method!r}; use "
+            "percentile, expanded-percentile or basic"
         )
     tail = tail_probability(confidence_level)
+    if method == "expanded-percentile":
+        tail = expanded_tail(n_units, tail)
     rank = int((n_resamples + 1) * tail * (1.0 + 1e-12))
     if rank < 1:
         raise MethodError(
@@ -121,6 +125,33 @@ def resample_statistic(
         n_resamples=n_resamples,
         notes=(note,),
     )
+
+
+def expanded_tail(n_units: int, tail: float) -> float:
+    """Tail of the expanded percentile interval.
+
+    Parameters
+    ----------
+    n_units : int
+        Number of units that are resampled, 2 or more.
+    tail : float
+        Half of the error level.
+
+    Returns
+    -------
+    float
+        Φ(-√(n/(n-1)) t), t the 1 - tail quantile of Student's law with n - 1
+        degrees of freedom (Hesterberg 2015).
+
+    Examples
+    --------
+    >>> round(expanded_tail(9, 0.025), 9)
+    0.007224819
+    """
+    from scipy.special import ndtr, stdtrit
+
+    t = float(stdtrit(n_units - 1, 1.0 - tail))
+    return float(ndtr(-np.sqrt(n_units / (n_units - 1)) * t))
 
 
 def draw_batches(n_units: int, n_resamples: int, *, seed: int) -> Iterator[IntArray]:

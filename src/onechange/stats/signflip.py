@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from onechange.errors import MethodError
 from onechange.stats.estimate import Interval, TestResult
-from onechange.stats.exact import group, subset_tail
+from onechange.stats.exact import TIE, group, subset_tail
 from onechange.stats.inversion import Tail
 from onechange.stats.subset_means import subset_mean_limits
 
@@ -233,7 +233,7 @@ def _shifted(sums: FloatArray, sizes: FloatArray, shift: float) -> FloatArray:
 
 
 def _two_sided(values: FloatArray, counts: IntArray, total: float) -> Tail:
-    noise = 1e-12 * float(np.sum(np.abs(values) * counts))
+    noise = TIE * float(np.sum(np.abs(values) * counts))
     if abs(total) <= noise:
         return Tail.of(1.0)
     return subset_tail(np.copysign(1.0, total) * values, counts).halved(-1)
