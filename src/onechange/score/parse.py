@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -22,6 +21,7 @@ from onechange.score.trace import (
     STATUSES,
     Claim,
     Trace,
+    finite_number,
 )
 
 __all__ = ["EMPTY_ANSWERS", "parse_trace"]
@@ -196,15 +196,12 @@ def _scores(name: str, value: Any, fields: TraceFields) -> dict[str, float]:
 
 
 def _number(name: str, value: Any) -> float:
+    number = finite_number(value)
+    if number is not None:
+        return number
     if isinstance(value, int | float):
-        try:
-            number = float(value)
-        except OverflowError:
-            number = math.inf
-        if math.isfinite(number):
-            return number
-        raise FieldError(f"{name} is {value!r}, not a finite number")
-    raise FieldError(f"{name} is {value!r}; expected a number or null")
+        raise FieldError(f"{name} is {value!r:.60}, not a finite number")
+    raise FieldError(f"{name} is {value!r:.60}; expected a number or null")
 
 
 def _claims(name: str, value: Any, fields: TraceFields) -> tuple[Claim, ...]:

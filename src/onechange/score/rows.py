@@ -24,7 +24,7 @@ from onechange.score.options import ScoreOptions
 from onechange.score.outcome import categorise, score_outcome
 from onechange.score.source import parse_traces, read_traces
 from onechange.score.texts import FINISHED_NAMES, row_texts
-from onechange.score.trace import Trace
+from onechange.score.trace import Trace, finite_number
 from onechange.score.units import label_unit
 from onechange.stats.estimate import Note
 
@@ -246,12 +246,13 @@ def _finished(trace: Trace) -> Mapping[str, float]:
         value = trace.extra[name]
         if value is None:
             continue
-        if not isinstance(value, int | float) or not math.isfinite(value):
+        number = finite_number(value)
+        if number is None:
             raise InputError(
-                f"question {trace.question_id!r}: {name} is {value!r}; "
+                f"question {trace.question_id!r}: {name} is {value!r:.60}; "
                 "expected a finite number or null"
             )
-        if found.setdefault(name, float(value)) != value:
+        if found.setdefault(name, number) != number:
             raise InputError(
                 f"question {trace.question_id!r}: {name} is {value!r}, but "
                 f"scores.{name} is {found[name]!r}"

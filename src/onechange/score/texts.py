@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onechange.errors import InputError
 from onechange.score.options import ScoreOptions
-from onechange.score.trace import Claim, Passages, Trace, Unit
+from onechange.score.trace import Claim, Passages, Trace, Unit, finite_number
 
 __all__ = ["FINISHED_NAMES", "row_texts"]
 
@@ -80,9 +79,10 @@ def row_texts(trace: Trace, options: ScoreOptions) -> dict[str, Any]:
 def _carry(
     row: dict[str, Any], name: str, value: Any, trace: Trace, options: ScoreOptions
 ) -> None:
-    if isinstance(value, float) and not math.isfinite(value):
+    if isinstance(value, int | float) and finite_number(value) is None:
         raise InputError(
-            f"question {trace.question_id!r}: {name} is {value!r}, not a finite number"
+            f"question {trace.question_id!r}: {name} is {value!r:.60}, not a finite "
+            "number"
         )
     if isinstance(value, Mapping) and name in _FLATTENED:
         for key, part in value.items():

@@ -6,6 +6,7 @@ The field names are those of `docs/scores.md`; other names are mapped by
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,7 @@ __all__ = [
     "Passages",
     "Trace",
     "Unit",
+    "finite_number",
 ]
 
 Page = tuple[str, int]
@@ -32,6 +34,32 @@ FAILED = "failed"
 STATUSES = (ANSWERED, INSUFFICIENT_EVIDENCE, FAILED)
 
 CLAIM_LABELS = ("supported", "contradicted", "unsupported")
+
+
+def finite_number(value: object) -> float | None:
+    """Return a JSON number, or true as 1 and false as 0, when it is finite.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    float or None
+        None for anything else, also for an integer beyond the double range.
+
+    Examples
+    --------
+    >>> [finite_number(value) for value in (2, True, 10**400, float("nan"), "2")]
+    [2.0, 1.0, None, None, None]
+    """
+    if not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 @dataclass(frozen=True, slots=True)
