@@ -580,3 +580,100 @@ def test_rough_counts_are_rounded_up() -> None:
         "1300",
         "13,000",
     ]
+
+
+def steps(plan: Plan, *rows: Delta, **changes: Any) -> str:
+    (step,) = decided(plan, *rows, **changes).next_steps
+    return step
+
+
+def test_what_to_do_about_a_limit() -> None:
+    plan = Plan(guardrails=[Guardrail("latency_ms", limit=850.0)])
+    row = latency(variant_interval=interval(790.0, 880.0), variant=835.0)
+    # 150 ((45 + 0.8416 · 45/1.96)/15)² = 2756
+    assert "about 2700 further questions" in steps(plan, row)
+    assert "if the variant's value is as observed" in steps(plan, row)
+    beyond = replace(row, variant=860.0, variant_interval=interval(840.0, 880.0))
+    assert "the variant itself is beyond the limit" in steps(plan, beyond)
+    endless = replace(row, variant_interval=interval(790.0, np.inf))
+    assert steps(plan, endless) == "latency_ms: more questions are needed."
+
+
+def test_a_variant_that_was_not_measured_is_not_within_its_limit() -> None:
+    plan = Plan(guardrails=[Guardrail("latency_ms", limit=850.0)])
+    row = latency(variant_interval=None)
+    assert decided(plan, row).decision == "inconclusive"
+
+
+def test_what_to_do_about_too_few_clusters() -> None:
+    note = Note("few-clusters", "3 clusters are too few for a status, which needs 6.")
+    assert "add clusters: 3 clusters" in steps(PRIMARY, replace(GOOD, notes=(note,)))
+    few = Note("too-few-questions", "5 questions are too few.")
+    row = replace(GOOD, interval=None, notes=(few,))
+    assert "add questions: 5 questions" in steps(PRIMARY, row)
+
+
+def test_a_point_rule_under_many_missing_scores_asks_for_them() -> None:
+    plan = Plan(guardrails=[Guardrail("faithfulness", margin=0.05, rule="estimate")])
+    row = faithfulness(-0.02, 0.02, baseline=0.9, variant=0.89, delta=-0.01)
+    missing = replace(row, bounds=bounds(-0.2, 0.3, 40, interval(-0.3, 0.4)))
+    assert "score the questions that lack a score" in steps(plan, missing)
+    agreeing = replace(row, bounds=bounds(-0.04, 0.3, 40, interval(-0.3, 0.4)))
+    assert decided(plan, agreeing).decision == "ship"
+
+
+def test_enough_questions_that_were_unlucky() -> None:
+    row = faithfulness(-0.021, 0.019, delta=-0.001, standard_error=0.001)
+    plan = Plan(guardrails=[Guardrail("faithfulness", margin=0.0209)])
+    assert "150 questions suffice in four runs of five" in steps(plan, row)
+
+
+def test_an_interval_without_end_needs_more_questions() -> None:
+    row = delta(interval=interval(-np.inf, 0.3), bounds=None)
+    assert steps(PRIMARY, row) == "correct: more questions are needed."
+
+
+def test_a_primary_of_several_may_be_enough() -> None:
+    both = [Primary("correct"), Primary("faithfulness")]
+    rows = (GOOD, faithfulness(-0.01, 0.05))
+    found = made(Plan(both), *rows)
+    from onechange.decide.verdict import _decision
+
+    any_will_do = replace_analysis(Plan(both), primaries="any")
+    statuses = decide(found).statuses
+    assert _decision(any_will_do, statuses, []) == "ship"
+    worse = decide(made(Plan(both), GOOD, faithfulness(-0.05, -0.01))).statuses
+    assert _decision(any_will_do, worse, []) == "do not ship"
+
+
+def replace_analysis(plan: Plan, **changes: Any) -> Plan:
+    """A plan with settings that it may not accept yet."""
+    object.__setattr__(plan, "analysis", replace(plan.analysis, **changes))
+    return plan
+
+
+def test_a_share_of_nothing_has_no_status() -> None:
+    rule = Guardrail("latency_ms", margin="10%", rule="estimate")
+    row = latency(baseline=0.0, variant=5.0, delta=5.0)
+    assert "there is no share of it" in direct(rule, row).reason
+
+
+def test_no_change_at_all_is_called_that() -> None:
+    plan = Plan(guardrails=[Guardrail("faithfulness", margin=0.05, rule="estimate")])
+    row = faithfulness(0, 0, baseline=0.9, variant=0.9, delta=0.0)
+    assert "this run shows no change (point value)" in only(decided(plan, row))
+
+
+def test_settings_that_are_true_or_false_are_compared_as_words() -> None:
+    plan = Plan("correct", change=Change("cache", False, True))
+    recorded = {
+        "baseline": ArmSummary("baseline", (), N, 1, {"cache": "false"}),
+        "variants": (ArmSummary("variant", (), N, 1, {"cache": True}),),
+    }
+    assert decided(plan, GOOD, **recorded).decision == "ship"
+
+
+def test_trials_with_unknown_spread_are_not_counted_on() -> None:
+    arm = ArmTrials(("1", "2"), (0.5, 0.5), 0.0)
+    trials = (MetricTrials("correct", arm, arm),)
+    assert "trials" not in steps(PRIMARY, OPEN, trials=trials)

@@ -136,3 +136,14 @@ def test_simulated_power_agrees_with_the_closed_form() -> None:
 def test_what_cannot_be_planned_is_refused(call) -> None:
     with pytest.raises(MethodError):
         call()
+
+
+def test_a_tiny_sample_needs_a_huge_delta() -> None:
+    delta = paired_t_smallest_delta(3, 1.0)
+    assert delta > 1
+    assert paired_t_power(3, delta) == pytest.approx(0.8, abs=1e-9)
+
+
+def test_all_discordant_pairs_gained_are_found_for_sure() -> None:
+    assert mcnemar_power(20, 1.0, 0.0, method="normal") == 1.0
+    assert mcnemar_power(20, 1.0, 0.0) == pytest.approx(1.0, abs=1e-12)

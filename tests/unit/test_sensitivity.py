@@ -452,3 +452,154 @@ def test_with_missing_trials_all_together_are_the_bounds(seed: int) -> None:
     if tipping.questions is not None:
         assert 0 < tipping.questions <= tipping.n_questions
         assert tipping.rows <= tipping.n_rows
+
+
+@pytest.mark.parametrize("rule", ["interval", "estimate"])
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"margin": "10%"},
+        {"margin": 0.04},
+        {"margin": 0.04, "role": "equivalence"},
+        {"limit": 0.55},
+    ],
+)
+def test_rescoring_agrees_with_decide_on_scores(rule: str, limits: dict) -> None:
+    rng = np.random.default_rng(8)
+    before = rng.uniform(0.4, 0.8, 40)
+    after = np.clip(before + rng.normal(-0.01, 0.05, 40), 0, 1)
+    scores = Scores(before, after, "higher", score_range=(0.0, 1.0))
+    guardrail = Guardrail("m", rule=rule, **limits)
+    plan = oc.Plan(
+        guardrails=[guardrail],
+        metrics=[oc.Metric("m", direction="higher", range=(0, 1))],
+    )
+    (status,) = oc.decide(oc.compare(*arms(scores), plan)).statuses
+    assert mean_status(guardrail, scores, AUTO) == status.status
+    assert status.fragility is not None
+
+
+def clustered(seed: int) -> tuple[Scores, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    clusters = np.repeat(np.arange(12), 4)
+    before = rng.uniform(0.4, 0.7, 48)
+    after = np.clip(before + 0.1 + 0.03 * rng.normal(size=12)[clusters], 0, 1)
+    return Scores(
+        before, after, "higher", clusters=clusters, score_range=(0.0, 1.0)
+    ), clusters
+
+
+def test_clusters_join_with_their_questions() -> None:
+    scores, _ = clustered(1)
+    filled = Scores(
+        np.full(6, 0.6),
+        np.zeros(6),
+        "higher",
+        clusters=np.array([0, 0, 5, 5, 12, 13]),
+        score_range=(0.0, 1.0),
+    )
+    rule = Primary("m")
+    reported = mean_status(rule, scores, AUTO)
+    assert reported is Status.PASS
+    found = tipping_point(rule, scores, filled, np.ones(6, dtype=int), reported, AUTO)
+    for count in range(1, 7):
+        joined = Scores(
+            np.append(scores.baseline, filled.baseline[:count]),
+            np.append(scores.variant, filled.variant[:count]),
+            "higher",
+            clusters=np.append(scores.clusters, filled.clusters[:count]),
+            score_range=(0.0, 1.0),
+        )
+        changed = mean_status(rule, joined, AUTO) != reported
+        assert changed == (found.questions is not None and count >= found.questions)
+
+
+def test_a_limit_counts_scores_outside_the_pairs() -> None:
+    scores = binary_scores(20, 2, 3, 5)
+    more = Scores(
+        scores.baseline,
+        scores.variant,
+        "higher",
+        score_range=(0.0, 1.0),
+        binary=True,
+        further_variant=np.ones(200),
+    )
+    rule = Guardrail("m", limit=0.85)
+    assert mean_status(rule, scores, AUTO) is not Status.PASS
+    assert mean_status(rule, more, AUTO) is Status.PASS
+    # a question that joins leaves the others: its variant is not counted twice
+    filled = Scores(np.ones(1), np.zeros(1), "higher", binary=True)
+    found = tipping_point(
+        rule,
+        more,
+        filled,
+        np.ones(1, dtype=int),
+        Status.PASS,
+        AUTO,
+        further_position=np.array([3]),
+    )
+    assert found.questions is None
+    clusters = np.arange(30)
+    spread = Scores(
+        more.baseline,
+        more.variant,
+        "higher",
+        clusters=clusters,
+        score_range=(0.0, 1.0),
+        binary=True,
+        further_variant=np.ones(200),
+        further_clusters=np.arange(30, 230),
+    )
+    assert mean_status(rule, spread, AUTO) is Status.PASS
+
+
+def test_a_method_that_needs_changes_has_no_smallest_margin() -> None:
+    rng = np.random.default_rng(3)
+    b, d = rng.uniform(0.2, 0.8, 30), rng.normal(0, 0.05, 30)
+    sample = paired_sample(b, b + d, score_range=(0, 1))
+    analysis = Analysis(interval="bca")
+    interval = decision_interval(sample, name="bca").interval
+    check = margin_check(
+        sample, 0.01, "higher", interval=interval, standard_error=0.01, analysis=analysis
+    )
+    assert check.smallest_margin is None
+
+
+def test_every_slice_has_its_own_margin_check_and_stability() -> None:
+    import pandas as pd
+
+    from onechange.decide.findings import Scope
+    from onechange.decide.outlook import with_margin_check
+    from onechange.decide.rules import guardrail_status
+    from onechange.decide.stability import with_stability
+
+    base, variant = arms(binary_scores(40, 4, 20, 36))
+    for frame in (base, variant):
+        frame["kind"] = pd.Series(["a", "b"] * 50)
+    variant.loc[[0, 1, 2, 3], "m"] = np.nan
+    plan = oc.Plan(
+        guardrails=[Guardrail("m", margin=0.3)],
+        slices=["kind"],
+        metrics=[oc.Metric("m", direction="higher", range=(0, 1))],
+    )
+    comparison = oc.compare(base, variant, plan)
+    scope = Scope(comparison, plan, 0, {"m": 3})
+    rule = Guardrail("m", margin=0.3, every_slice="kind")
+    status = guardrail_status(scope, rule)
+    assert status.slice is not None
+    status = with_stability(scope, rule, with_margin_check(scope, status, "kind"))
+    assert status.pvalue_margin is not None
+    assert status.tipping.n_questions == 2  # of the four, two are in each slice
+    assert status.fragility.n_answers <= 50
+
+
+def test_a_metric_of_one_arm_only_has_no_tipping_point() -> None:
+    base, variant = arms(binary_scores(20, 4, 10, 16))
+    base["other"] = 1.0 * (base.index % 3 == 0)
+    variant["other"] = 1.0 * (variant.index % 4 == 0)
+    plan = oc.Plan(
+        "m", metrics=[oc.Metric("m", direction="higher")]
+    )  # no range: nothing to fill with
+    (status,) = oc.decide(oc.compare(base, variant, plan)).statuses
+    assert status.tipping is None
+    assert status.fragility is not None

@@ -105,7 +105,10 @@ def next_step(scope: Scope, status: RuleStatus) -> tuple[int | None, str]:
         return None, f"{status.metric}: rescale one arm, or declare the metric's range."
     if status.rule == "estimate":
         return None, f"{status.metric}: score the questions that lack a score."
-    goal = _goal(status, delta)
+    few = any(
+        note.code in ("too-few-questions", "few-clusters") for note in delta.notes
+    )
+    goal = None if few else _goal(status, delta)
     if goal is None:
         return None, f"{status.metric}: {_without_goal(delta)}"
     if goal.gap <= 0:
