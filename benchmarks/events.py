@@ -12,7 +12,7 @@ every tenth by the interval, after checking that both agree.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -33,6 +33,31 @@ Event = Callable[[Draw, Cell], bool | None]
 TAIL = 0.025
 CHECKED = 10
 TOLERANCE = 1e-9  # attainable deltas of 0/1 and rounded scores meet limits exactly
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the benchmark."""
+
+    table: str
+    cell: Cell
+    n: int
+    method: str
+    event: Event
+    kind: str = "pass"
+    low: float = 0.0
+    high: float = 100.0
+    reference: float | None = None
+
+    @property
+    def unit(self) -> str:
+        """What `n` counts."""
+        return "documents" if self.cell.name.startswith("clustered") else "questions"
+
+    @property
+    def name(self) -> str:
+        """Identify the row, for ``--rows`` and in the results."""
+        return f"{self.table} | {self.cell.name} | {self.n} | {self.method}"
 
 
 def covers(name: str) -> Event:

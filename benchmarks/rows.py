@@ -9,12 +9,11 @@ measured in the study that set the limits.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import cells
 from cells import Cell
 from events import (
-    Event,
+    Row,
     covers,
     covers_p95,
     covers_ratio,
@@ -26,36 +25,12 @@ from events import (
     rejects_like_sacrebleu,
     ships,
 )
+from families import family_rows
 
 COVERAGE = "coverage of 95 % intervals"
 TYPE_I = "type-I error at 5 %"
 FALSE_PASS = "false guardrail passes at the margin"
 SHIP = "ship although nothing changed"
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the benchmark."""
-
-    table: str
-    cell: Cell
-    n: int
-    method: str
-    event: Event
-    kind: str = "pass"
-    low: float = 0.0
-    high: float = 100.0
-    reference: float | None = None
-
-    @property
-    def unit(self) -> str:
-        """What `n` counts."""
-        return "documents" if self.cell.name.startswith("clustered") else "questions"
-
-    @property
-    def name(self) -> str:
-        """Identify the row, for ``--rows`` and in the results."""
-        return f"{self.table} | {self.cell.name} | {self.n} | {self.method}"
 
 
 LATENCY = cells.latency(1.2, name="lognormal ratio=1.2")
@@ -83,6 +58,7 @@ def all_rows() -> tuple[Row, ...]:
         *_false_pass_reports(),
         *_false_pass_controls(),
         *_ship_rows(),
+        *family_rows(),
     )
 
 
