@@ -26,7 +26,7 @@ from onechange.statistic_deltas import (
     ratio_metric_delta,
 )
 from onechange.stats.estimate import Note
-from onechange.trials import ArmTrials, MetricTrials, metric_trials
+from onechange.trials import ArmTrials, MetricTrials
 from onechange.values import RATES, VariantValues, variant_values
 
 if TYPE_CHECKING:
@@ -163,12 +163,7 @@ def compare(
         slices=tuple(
             break_down(spec, variants, metrics, plan, resamples) for spec in plan.slices
         ),
-        trials=tuple(
-            metric_trials(part.pairs, metric.name)
-            for part in variants
-            for metric in metrics
-            if _in_both_arms(part, metric)
-        ),
+        trials=tuple(found for part in variants for found in part.trials.values()),
         notes=notes,
         signature=_signature(*aligned[0], deltas, plan),
         resamples=resamples,

@@ -27,6 +27,7 @@ __all__ = [
     "first_texts",
     "question_means",
     "rate",
+    "rate_rows",
     "scored_rows",
     "trial_table",
     "union_of_questions",
@@ -171,16 +172,35 @@ def rate(pairs: Pairs, arm: str, name: str) -> FloatArray | None:
         NaN where the arm lacks the question. Without a status column a row
         without any score is unscored, and ``failed`` is None: not measured.
     """
-    table = _arm(pairs, arm)
+    rows = rate_rows(_arm(pairs, arm), name)
+    if rows is None:
+        return None
+    return _means(_arm(pairs, arm).question, rows, pairs.question_id.size)
+
+
+def rate_rows(arm: ArmTable, name: str) -> FloatArray | None:
+    """Whether each row has a status, as 0 or 1; None when that is not measured.
+
+    Parameters
+    ----------
+    arm : ArmTable
+        Rows of the arm.
+    name : {"failed", "unscored", "answered"}
+        Which status.
+
+    Returns
+    -------
+    ndarray of float, shape (n_rows,), or None
+    """
     code = {"failed": FAILED, "unscored": UNSCORED, "answered": ANSWERED}[name]
-    status = table.status
+    status = arm.status
     if status is None:
         if code == FAILED:
             return None
-        scored = scored_rows(table.metrics, table.question.size)
+        scored = scored_rows(arm.metrics, arm.question.size)
         status = np.where(scored, ANSWERED, UNSCORED).astype(np.int8)
-    shares = (status == code).astype(np.float64)
-    return _means(table.question, shares, pairs.question_id.size)
+    rows: FloatArray = (status == code).astype(np.float64)
+    return rows
 
 
 def scored_rows(metrics: Mapping[str, FloatArray], n_rows: int) -> BoolArray:

@@ -14,6 +14,7 @@ from onechange.pairs import Pairs, question_means, rate
 from onechange.plan import Metric, Plan
 from onechange.stats.estimate import Note
 from onechange.stats.names import BINARY_NAMES
+from onechange.trials import MetricTrials, metric_trials, rate_runs
 
 __all__ = ["RATES", "VariantValues", "asked_methods", "variant_values"]
 
@@ -25,7 +26,8 @@ class VariantValues:
     """One variant paired with the baseline, with what each delta is computed from.
 
     `metrics` and `rates` hold the question means by name, `methods` the methods that
-    fit them, `notes` where that is not what was asked for.
+    fit them, `notes` where that is not what was asked for, `trials` the run-to-run
+    variation of each metric that both arms have.
     """
 
     name: str
@@ -34,6 +36,7 @@ class VariantValues:
     rates: dict[str, MetricValues]
     methods: dict[str, Methods]
     notes: dict[str, tuple[Note, ...]]
+    trials: dict[str, MetricTrials]
 
 
 def variant_values(
@@ -63,7 +66,15 @@ def variant_values(
         When the policy for unscored questions does not fit a metric.
     """
     values = {metric.name: _metric_values(pairs, metric, plan) for metric in metrics}
-    measured = {rate_name: _rate_values(pairs, rate_name) for rate_name in RATES}
+    trials = {
+        metric.name: _metric_trials(pairs, metric, values[metric.name], plan)
+        for metric in metrics
+        if _in_both_arms(pairs, metric)
+    }
+    for key, found in trials.items():
+        runs = found.delta.runs if found.delta else None
+        values[key] = replace(values[key], runs=runs, arm_runs=found.arm_runs)
+    measured = {rate_name: _rate_values(pairs, rate_name, plan) for rate_name in RATES}
     rates = {key: value for key, value in measured.items() if value is not None}
     some_binary = any(metric.binary for metric in values.values())
     fitted = _fitted({**rates, **values}, asked_methods(plan), some_binary=some_binary)
@@ -74,6 +85,7 @@ def variant_values(
         rates=rates,
         methods={key: methods for key, (methods, _) in fitted.items()},
         notes={key: notes for key, (_, notes) in fitted.items()},
+        trials=trials,
     )
 
 
@@ -141,6 +153,25 @@ def _metric_values(pairs: Pairs, metric: Metric, plan: Plan) -> MetricValues:
     )
 
 
+def _in_both_arms(pairs: Pairs, metric: Metric) -> bool:
+    return metric.numerator is None and all(
+        metric.name in arm.metrics for arm in (pairs.baseline, pairs.variant)
+    )
+
+
+def _metric_trials(
+    pairs: Pairs, metric: Metric, values: MetricValues, plan: Plan
+) -> MetricTrials:
+    return metric_trials(
+        pairs,
+        metric.name,
+        values,
+        trials_paired=plan.analysis.trials_paired,
+        confidence_level=plan.analysis.confidence_level,
+        fill=_fill(metric, plan),
+    )
+
+
 def _fill(metric: Metric, plan: Plan) -> float | None:
     """Value that stands in for an unscored question; None leaves it out."""
     policy = metric.unscored or plan.analysis.unscored
@@ -162,15 +193,18 @@ def _fill(metric: Metric, plan: Plan) -> float | None:
     return low if metric.direction == "higher" else high
 
 
-def _rate_values(pairs: Pairs, name: str) -> MetricValues | None:
+def _rate_values(pairs: Pairs, name: str, plan: Plan) -> MetricValues | None:
     """Built-in rate of each question; None when it is not measured."""
     arms = [rate(pairs, arm, name) for arm in ("baseline", "variant")]
     if arms[0] is None or arms[1] is None:
         return None
+    runs, arm_runs = rate_runs(pairs, name, trials_paired=plan.analysis.trials_paired)
     return MetricValues(
         baseline=arms[0],
         variant=arms[1],
         paired=pairs.paired,
         clusters=pairs.clusters,
         score_range=(0.0, 1.0),
+        runs=runs,
+        arm_runs=arm_runs,
     )

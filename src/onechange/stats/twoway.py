@@ -15,6 +15,7 @@ from onechange.stats.sample import PairedSample
 from onechange.stats.student import StudentLaw, mean
 
 __all__ = [
+    "question_variance",
     "run_law",
     "satterthwaite",
     "two_way_arm_interval",
@@ -66,11 +67,10 @@ def two_way_law(sample: PairedSample, runs: RunVariance) -> StudentLaw | None:
     h = (1/K_b + 1/K_v)/n, with Satterthwaite's degrees of freedom
     V²/(V_q²/df_q + (h·MS_trial)²/ν + (h·MS_residual)²/ν_e).
     """
-    clusters = sample.clusters
-    if clusters is not None and sample.n_clusters == sample.n_pairs:
-        clusters = None
-    weight = sum(runs.trial_weights)
-    return _law(sample.difference, clusters, runs, weight)
+    spread = question_variance(sample)
+    if spread is None:
+        return None
+    return _law(mean(sample.difference), spread, runs, sum(runs.trial_weights))
 
 
 def two_way_arm_law(
@@ -90,7 +90,29 @@ def two_way_arm_law(
     """
     if clusters is not None and np.unique(clusters).size == values.size:
         clusters = None
-    return _law(values, clusters, runs, runs.trial_weights[arm])
+    spread = _variance_of_mean(values, clusters)
+    if spread is None:
+        return None
+    return _law(mean(values), spread, runs, runs.trial_weights[arm])
+
+
+def question_variance(sample: PairedSample) -> tuple[float, float] | None:
+    """Variance of the mean delta over questions alone, and its degrees of freedom.
+
+    Parameters
+    ----------
+    sample : PairedSample
+
+    Returns
+    -------
+    tuple of float, or None
+        sd²/n on n - 1, or CR2 with Bell-McCaffrey degrees of freedom when clusters
+        are declared; None for a single question or cluster.
+    """
+    clusters = sample.clusters
+    if clusters is not None and sample.n_clusters == sample.n_pairs:
+        clusters = None
+    return _variance_of_mean(sample.difference, clusters)
 
 
 def two_way_arm_interval(
@@ -140,27 +162,26 @@ def satterthwaite(
 
 
 def _law(
-    values: FloatArray, clusters: IntArray | None, runs: RunVariance, weight: float
+    estimate: float,
+    spread: tuple[float, float],
+    runs: RunVariance,
+    weight: float,
 ) -> StudentLaw | None:
-    found = _question_variance(values, clusters)
-    if found is None:
-        return None
     h = weight / runs.trial.factor
     df = satterthwaite(
-        found,
+        spread,
         (h * runs.trial.value, runs.trial.df),
         (h * runs.residual.value, runs.residual.df),
     )
     if df is None:
         return None
-    variance = found[0] + max(0.0, weight * runs.variance)
-    return StudentLaw(mean(values), math.sqrt(variance), df)
+    variance = spread[0] + max(0.0, weight * runs.variance)
+    return StudentLaw(estimate, math.sqrt(variance), df)
 
 
-def _question_variance(
+def _variance_of_mean(
     values: FloatArray, clusters: IntArray | None
 ) -> tuple[float, float] | None:
-    """Variance of a mean over questions alone, and its degrees of freedom."""
     if clusters is not None:
         from onechange.stats.cluster import cr2
 

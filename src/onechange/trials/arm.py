@@ -1,0 +1,281 @@
+"""Repeated trials of one metric in one arm."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onechange.stats.aa import SameArm, same_arm_deltas
+from onechange.stats.components import (
+    Component,
+    TableFit,
+    component,
+    f_pvalue,
+    fit_table,
+    residual_component,
+)
+from onechange.stats.estimate import TestResult
+from onechange.stats.icc import Correlation, intraclass
+from onechange.stats.passrates import PassRate, disagreement, flipping, pass_rates
+from onechange.trials.tables import TrialTable
+
+__all__ = ["ArmTrials", "Components", "arm_trials", "without_runs"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+TextArray = NDArray[np.object_]
+
+Flip = tuple[str, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """Variance components of an arm's scores, in squared units of the metric.
+
+    Parameters
+    ----------
+    question : Component or None
+        Between questions.
+    trial : Component or None
+        Between whole runs.
+    residual : Component or None
+        Between answers to the same question, runs aside; with `judge` known, that
+        of the gradings is still in it, divided by their number.
+    judge : Component or None
+        Between gradings of the same answer.
+    """
+
+    question: Component | None = None
+    trial: Component | None = None
+    residual: Component | None = None
+    judge: Component | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArmTrials:
+    """Run-to-run variation of one metric in one arm; None = not estimable.
+
+    Parameters
+    ----------
+    labels : tuple of str
+        Trials in order.
+    means : tuple of float or None
+        Mean of each trial over the questions scored in it; None where it has none.
+    between_trial_sd : float or None
+        Standard deviation of the means (ddof 1).
+    within_question_sd : float or None
+        Pooled standard deviation of a question's scores over its trials.
+    icc : float or None
+        ICC(1,1): share of the variance of single scores that lies between
+        questions. All four stand in `iccs`.
+    flip_rate : float or None
+        Share of the questions with two or more trials whose 0/1 answer is not the
+        same in all of them.
+    reason : str or None
+        Why run-to-run variation is not estimable.
+    n_questions : int
+        Questions with a score.
+    n_scored : tuple of int
+        Questions scored in each trial.
+    components : Components
+        Question, trial, residual and judge variance.
+    iccs : dict of str to Correlation
+        ``icc_1_1``, ``icc_1_k``, ``icc_2_1``, ``icc_2_k``.
+    trial_test : TestResult or None
+        F test of "whole runs do not differ".
+    disagreement : float or None
+        Share of pairs of trials that disagree on a 0/1 answer.
+    flips : tuple of (str, int, int)
+        Questions that flip, the least settled first: id, right answers, trials.
+    pass_rates : tuple of PassRate
+        pass@k and pass^k of 0/1 answers.
+    same_arm : SameArm or None
+        Deltas between single trials of this arm.
+    """
+
+    labels: tuple[str, ...]
+    means: tuple[float | None, ...]
+    between_trial_sd: float | None
+    within_question_sd: float | None = None
+    icc: float | None = None
+    flip_rate: float | None = None
+    reason: str | None = None
+    n_questions: int = 0
+    n_scored: tuple[int, ...] = ()
+    components: Components = Components()
+    iccs: dict[str, Correlation] = field(default_factory=dict)
+    trial_test: TestResult | None = None
+    disagreement: float | None = None
+    flips: tuple[Flip, ...] = ()
+    pass_rates: tuple[PassRate, ...] = ()
+    same_arm: SameArm | None = None
+
+    @property
+    def n_trials(self) -> int:
+        """Trials with a score."""
+        return sum(mean is not None for mean in self.means)
+
+
+def arm_trials(
+    table: TrialTable,
+    question_id: TextArray,
+    *,
+    clusters: IntArray | None = None,
+    confidence_level: float = 0.95,
+) -> tuple[ArmTrials, TableFit]:
+    """Summarise the trials of one metric in one arm.
+
+    Parameters
+    ----------
+    table : TrialTable
+        Scores, questions by trials.
+    question_id : ndarray of str, shape (n_questions,)
+        Id of each row.
+    clusters : ndarray of int, shape (n_questions,), optional
+        Cluster of each question.
+    confidence_level : float
+        Two-sided level of all intervals.
+
+    Returns
+    -------
+    ArmTrials, TableFit
+        With a single trial the run variance is unknown, never 0.
+    """
+    scores = table.scores
+    means, counts = _trial_means(scores)
+    fit = fit_table(scores)
+    if not table.shared:
+        fit = without_runs(fit)
+    scored = [mean for mean in means if mean is not None]
+    if len(scored) < 2 or fit.within is None:
+        one = ArmTrials(
+            labels=table.labels,
+            means=means,
+            between_trial_sd=None,
+            reason=_why_not(len(scored)),
+            n_questions=fit.n_questions,
+            n_scored=counts,
+        )
+        return one, fit
+    binary = _is_binary(scores)
+    answers = _answers(scores, question_id) if binary else _Answers()
+    iccs = intraclass(fit, confidence_level=confidence_level)
+    return (
+        ArmTrials(
+            labels=table.labels,
+            means=means,
+            between_trial_sd=float(np.std(scored, ddof=1)) if table.shared else None,
+            within_question_sd=math.sqrt(fit.within.value),
+            icc=iccs["icc_1_1"].value if "icc_1_1" in iccs else None,
+            flip_rate=answers.flip_rate,
+            reason=None if fit.trial else _no_runs(table),
+            n_questions=fit.n_questions,
+            n_scored=counts,
+            components=_components(fit, confidence_level),
+            iccs=iccs,
+            trial_test=_trial_test(fit),
+            disagreement=answers.disagreement,
+            flips=answers.flips,
+            pass_rates=answers.pass_rates,
+            same_arm=same_arm_deltas(
+                scores,
+                binary=binary,
+                clusters=clusters,
+                confidence_level=confidence_level,
+            )
+            if table.shared
+            else None,
+        ),
+        fit,
+    )
+
+
+def without_runs(fit: TableFit) -> TableFit:
+    """Forget the trials of a table whose columns are no runs."""
+    return replace(fit, question=None, trial=None, residual=None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    flip_rate: float | None = None
+    disagreement: float | None = None
+    flips: tuple[Flip, ...] = ()
+    pass_rates: tuple[PassRate, ...] = ()
+
+
+def _answers(scores: FloatArray, question_id: TextArray) -> _Answers:
+    """Flips and pass rates of 0/1 answers."""
+    trials = np.isfinite(scores).sum(axis=1).astype(np.int64)
+    right = (scores == 1).sum(axis=1).astype(np.int64)
+    some = trials > 0
+    flips = flipping(right, trials)
+    n_repeated = int(np.count_nonzero(trials > 1))
+    unsettled = np.abs(2 * right[flips] - trials[flips]) / trials[flips]
+    order = np.argsort(unsettled, kind="stable")  # ids are sorted already
+    found = zip(
+        question_id[flips][order].tolist(),
+        right[flips][order].tolist(),
+        trials[flips][order].tolist(),
+        strict=True,
+    )
+    return _Answers(
+        flip_rate=int(np.count_nonzero(flips)) / n_repeated if n_repeated else None,
+        disagreement=disagreement(right, trials),
+        flips=tuple(found),
+        pass_rates=pass_rates(right[some], trials[some]),
+    )
+
+
+def _trial_means(
+    scores: FloatArray,
+) -> tuple[tuple[float | None, ...], tuple[int, ...]]:
+    scored = np.isfinite(scores)
+    counts = scored.sum(axis=0).tolist()
+    totals = (scores if scored.all() else np.where(scored, scores, 0.0)).sum(axis=0)
+    means = tuple(
+        total / count if count else None
+        for total, count in zip(totals.tolist(), counts, strict=True)
+    )
+    return means, tuple(counts)
+
+
+def _components(fit: TableFit, level: float) -> Components:
+    if fit.question and fit.trial and fit.residual:
+        return Components(
+            question=component(fit.question, fit.residual, confidence_level=level),
+            trial=component(fit.trial, fit.residual, confidence_level=level),
+            residual=residual_component(fit.residual, confidence_level=level),
+        )
+    if fit.between and fit.within:
+        return Components(
+            question=component(fit.between, fit.within, confidence_level=level),
+            residual=residual_component(fit.within, confidence_level=level),
+        )
+    return Components()
+
+
+def _trial_test(fit: TableFit) -> TestResult | None:
+    if fit.trial is None or fit.residual is None:
+        return None
+    pvalue = f_pvalue(fit.trial, fit.residual)
+    statistic = fit.trial.value / fit.residual.value if fit.residual.value > 0 else None
+    return TestResult(pvalue, "f-trials", statistic=statistic, exact=False)
+
+
+def _is_binary(scores: FloatArray) -> bool:
+    return bool(np.all((scores == 0) | (scores == 1) | np.isnan(scores)))
+
+
+def _why_not(n_trials: int) -> str:
+    if n_trials > 1:
+        return "not estimable (no question has two scored trials)"
+    return f"not estimable ({n_trials} trial{'' if n_trials == 1 else 's'})"
+
+
+def _no_runs(table: TrialTable) -> str:
+    if not table.shared:
+        return "not estimable (trial labels differ from question to question)"
+    return "not estimable (the trials share too few questions)"
