@@ -8,6 +8,7 @@ figure has one value on the terminal, in Markdown, in HTML and in LaTeX. Labels
 from onechange.display.escaping import (
     escape_csv,
     escape_html,
+    escape_invisible,
     escape_latex,
     escape_markdown,
     escape_terminal,
@@ -39,6 +40,7 @@ __all__ = [
     "decimals_for",
     "escape_csv",
     "escape_html",
+    "escape_invisible",
     "escape_latex",
     "escape_markdown",
     "escape_terminal",

@@ -9,6 +9,7 @@ import unicodedata
 __all__ = [
     "escape_csv",
     "escape_html",
+    "escape_invisible",
     "escape_latex",
     "escape_markdown",
     "escape_terminal",
@@ -95,7 +96,20 @@ def escape_html(text: str) -> str:
     >>> escape_html('<b title="x">')
     '&lt;b title=&quot;x&quot;&gt;'
     """
-    return html.escape(_visible(text, keep="\n\t"), quote=True)
+    return html.escape(escape_invisible(text), quote=True)
+
+
+def escape_invisible(text: str) -> str:
+    r"""Write control, bidirectional and invisible characters as visible escapes.
+
+    Line breaks and tabs stay; nothing else is escaped.
+
+    Examples
+    --------
+    >>> escape_invisible("a\u202eb")
+    'a\\u202eb'
+    """
+    return _visible(text, keep="\n\t")
 
 
 def escape_latex(text: str) -> str:

@@ -28,6 +28,12 @@ def _markdown(result: Result) -> str:
     return render_markdown(result)
 
 
+def _html(result: Result) -> str:
+    from onechange.report.html import render_html
+
+    return render_html(result)
+
+
 def _json(result: Result) -> str:
     from onechange.report.json_output import to_json
 
@@ -43,10 +49,17 @@ def _csv(result: Result) -> str:
 FORMATS: dict[str, Callable[[Result], str]] = {
     "text": _text,
     "markdown": _markdown,
+    "html": _html,
     "json": _json,
     "csv": _csv,
 }
-SUFFIXES = {".md": "markdown", ".json": "json", ".csv": "csv", ".txt": "text"}
+SUFFIXES = {
+    ".md": "markdown",
+    ".html": "html",
+    ".json": "json",
+    ".csv": "csv",
+    ".txt": "text",
+}
 
 
 def render(result: Result, format: str) -> str:

@@ -11,6 +11,7 @@ from onechange.decide import Decision, printed_decimals
 from onechange.delta import Delta
 from onechange.display import (
     MISSING,
+    escape_invisible,
     format_interval,
     format_number,
     format_percent,
@@ -236,4 +237,5 @@ def question_link(filters: Iterable[tuple[str, str]], metric: str = "") -> str:
     'question_type=multi+page&:metric=correct'
     """
     own = [(":metric", metric)] if metric else []
-    return urlencode([*filters, *own], safe=":", errors="surrogatepass")
+    shown = [(escape_invisible(a), escape_invisible(b)) for a, b in (*filters, *own)]
+    return urlencode(shown, safe=":")

@@ -15,7 +15,7 @@ from onechange.display import (
     text_width,
 )
 
-__all__ = ["ForestRow", "forest_lines"]
+__all__ = ["ForestRow", "forest_lines", "scale_end"]
 
 MAX_LABEL = 36
 
@@ -86,6 +86,20 @@ def forest_lines(
     return tuple("  ".join(parts).rstrip() for parts in zip(*columns, strict=True))
 
 
+def scale_end(rows: Sequence[ForestRow]) -> float:
+    """Return the round number at which the scale of a forest plot ends."""
+    deltas = [abs(row.delta) for row in rows if row.delta is not None]
+    ends = sorted(
+        abs(end)
+        for row in rows
+        for end in (row.low, row.high)
+        if end is not None and math.isfinite(end)
+    )
+    # One huge interval must not flatten all the others.
+    typical = 3 * ends[len(ends) // 2] if ends else 0.0
+    return _round_up(max([min(ends[-1], typical) if ends else 0.0, *deltas], default=0))
+
+
 @dataclass(frozen=True, slots=True)
 class _Scale:
     """A symmetric scale around zero that ends at a round number."""
@@ -95,17 +109,7 @@ class _Scale:
 
     @classmethod
     def of(cls, rows: Sequence[ForestRow], width: int) -> _Scale:
-        deltas = [abs(row.delta) for row in rows if row.delta is not None]
-        ends = sorted(
-            abs(end)
-            for row in rows
-            for end in (row.low, row.high)
-            if end is not None and math.isfinite(end)
-        )
-        # One huge interval must not flatten all the others.
-        typical = 3 * ends[len(ends) // 2] if ends else 0.0
-        reach = max([min(ends[-1], typical) if ends else 0.0, *deltas])
-        return cls(_round_up(reach), width | 1)
+        return cls(scale_end(rows), width | 1)
 
     @property
     def zero(self) -> int:

@@ -161,8 +161,8 @@ def _rows_table(audit: Audit) -> Table:
     return Table(
         (
             Column("ledger"),
-            Column(audit.baseline_name, "r"),
-            Column(audit.variant_name, "r"),
+            Column(audit.baseline_name, "r", "Rows or questions of this arm."),
+            Column(audit.variant_name, "r", "Rows or questions of this arm."),
         ),
         tuple((str(name), format_count(b), format_count(v)) for name, b, v in rows),
     )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from onechange.align import ArmTable, Pairs
 from onechange.delta import Delta, metric_sample
 from onechange.display import format_count, shorten
-from onechange.report.context import Context, slice_text
+from onechange.report.context import Context, question_link, slice_text
 from onechange.report.document import Block, Column, Paragraph, Section, Table
 from onechange.results import ANSWERED, FAILED, UNSCORED
 
@@ -226,6 +226,29 @@ def _transitions(pairs: Pairs) -> Table | None:
     )
     columns = (
         Column("baseline ↓, variant →"),
-        *(Column(STATUS_NAMES[code], "r") for code in codes),
+        *(
+            Column(
+                STATUS_NAMES[code],
+                "r",
+                "Paired questions with this status in the variant.",
+            )
+            for code in codes
+        ),
     )
-    return Table(columns, rows, caption="Questions by the worst status of their trials")
+    links = tuple(
+        (
+            "",
+            *(
+                question_link(
+                    [
+                        ("baseline:status", STATUS_NAMES[before]),
+                        ("variant:status", STATUS_NAMES[after]),
+                    ]
+                )
+                for after in codes
+            ),
+        )
+        for before in codes
+    )
+    caption = "Questions by the worst status of their trials"
+    return Table(columns, rows, caption=caption, links=links)
