@@ -39,7 +39,6 @@ RETRIEVAL_SCORES = (
 GAINS = ("exponential", "linear")
 
 _NOTHING_FOUND = (0.0,) * len(RETRIEVAL_SCORES)
-_ONES = [1.0]
 
 
 def retrieval_scores(
@@ -117,7 +116,7 @@ def retrieval_scores(
     return plan.scores(units, grades, distinct=not keep_positions)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class DepthPlan:
     """What does not change from question to question: depths, names, discounts.
 
@@ -181,29 +180,29 @@ class DepthPlan:
             Whether each unit stands once.
         """
         hits = _hits(units[: self.depths[-1]], grades, distinct=distinct)
-        if set(grades.values()) == {1.0}:
-            gains = _ONES * len(grades)  # 2^1 - 1 = 1: both gains agree
-        else:
-            linear = self.gain == "linear"
-            own = grades.values() if linear else map(_exponential, grades.values())
-            gains = sorted(own, reverse=True)
-        values: list[float] = []
-        for depth in self.depths:
-            n_returned = min(depth, len(units)) if distinct else len({*units[:depth]})
-            values += self._at_depth(depth, hits, gains, n_returned)
-        return dict(zip(self.names, values, strict=True))
+        labels = tuple(sorted(grades.values(), reverse=True))
+        n = len(units)
+        returned = self.depths
+        if not distinct:
+            returned = tuple([len({*units[:depth]}) for depth in self.depths])
+        elif n < self.depths[-1]:
+            returned = tuple([min(depth, n) for depth in self.depths])
+        return dict(zip(self.names, _values(self, hits, labels, returned), strict=True))
 
-    def _at_depth(
-        self,
-        depth: int,
-        hits: Sequence[tuple[int, float]],
-        gains: Sequence[float],
-        n_returned: int,
-    ) -> tuple[float, ...]:
-        """Score the first `depth` positions, in the order of `RETRIEVAL_SCORES`."""
-        if not hits or hits[0][0] > depth:
-            return _NOTHING_FOUND
-        discounts = self.discounts
+
+# Questions share few patterns of ranks and grades: most scores are looked up.
+@lru_cache(maxsize=100_000)
+def _values(
+    plan: DepthPlan,
+    hits: tuple[tuple[int, float], ...],
+    labels: tuple[float, ...],
+    returned: tuple[int, ...],
+) -> tuple[float, ...]:
+    """Score (rank, grade) of each unit found, at every depth."""
+    linear = plan.gain == "linear"
+    gains = labels if linear else tuple(map(_exponential, labels))
+    values: list[float] = []
+    for depth, n_returned in zip(plan.depths, returned, strict=True):
         found = 0
         precisions = gained = 0.0
         for rank, grade in hits:
@@ -211,21 +210,23 @@ class DepthPlan:
                 break
             found += 1
             precisions += found / rank
-            own = grade if self.gain == "linear" else _exponential(grade)
-            gained += own * discounts[rank]
-        ideal = sum(map(mul, gains[:depth], discounts[1:]))
-        n_labelled = len(gains)
-        return (
+            own = grade if linear else _exponential(grade)
+            gained += own * plan.discounts[rank]
+        if not found:
+            values += _NOTHING_FOUND
+            continue
+        values += (
             1.0,
             found / depth,
             found / n_returned,
-            found / n_labelled,
+            found / len(labels),
             1.0 / hits[0][0],
-            precisions / n_labelled,
-            gained / ideal,
+            precisions / len(labels),
+            gained / sum(map(mul, gains[:depth], plan.discounts[1:])),
             precisions / found,
-            1.0 if found == n_labelled else 0.0,
+            1.0 if found == len(labels) else 0.0,
         )
+    return tuple(values)
 
 
 def answer_in_context(
@@ -299,14 +300,12 @@ def _exponential(grade: float) -> float:
 
 def _hits(
     units: Sequence[Unit], grades: Mapping[Unit, float], *, distinct: bool
-) -> list[tuple[int, float]]:
+) -> tuple[tuple[int, float], ...]:
     """List (rank, grade) of each labelled unit at its first position."""
     if distinct:
-        return [(i, grades[u]) for i, u in enumerate(units, 1) if u in grades]
-    found: set[Unit] = set()
-    hits = []
+        return tuple([(i, grades[u]) for i, u in enumerate(units, 1) if u in grades])
+    first: dict[Unit, int] = {}
     for rank, unit in enumerate(units, 1):
-        if unit in grades and unit not in found:
-            found.add(unit)
-            hits.append((rank, grades[unit]))
-    return hits
+        if unit in grades:
+            first.setdefault(unit, rank)
+    return tuple([(rank, grades[unit]) for unit, rank in first.items()])

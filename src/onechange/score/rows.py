@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import gc
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from onechange.display import TableMixin
 from onechange.errors import InputError, PlanError
-from onechange.score.families import (
-    Scoring,
-    score_answer,
-    score_claims,
-    score_facts,
-    score_finished,
-    score_retrieval,
-)
+from onechange.score.families import Scoring, score_finished
 from onechange.score.options import ScoreOptions
 from onechange.score.outcome import categorise, score_outcome
 from onechange.score.source import parse_traces, read_traces
+from onechange.score.support import Step, supported_steps, supports_outcome
 from onechange.score.texts import FINISHED_NAMES, row_texts
 from onechange.score.trace import Trace, finite_number
 from onechange.score.units import label_unit
@@ -30,7 +24,7 @@ from onechange.stats.estimate import Note
 
 __all__ = ["ScoreSummary", "ScoredRows", "score"]
 
-_Step = Callable[[Scoring], None]
+_TAIL = ("failure_category", "failure_missing", "unscored_because")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +48,8 @@ class ScoredRows(TableMixin):
     columns : tuple of str
         Every column, in order.
     rows : tuple of dict
-        One row a trace, in the order of the file; an unscored cell is None.
+        One row a trace, in the order of the file; an unscored cell is None, and an
+        empty text has no key.
     reasons : tuple of mapping
         For each row, score to the reason why it is unscored; the key ``*`` stands
         for all scores of a failed row.
@@ -138,8 +133,8 @@ def score(
 
 def _score_all(records: Sequence[Trace], options: ScoreOptions) -> ScoredRows:
     unit, notes = _unit(records, options)
-    steps, not_scored = _steps(records, options)
-    walk = _supports_outcome(records, options)
+    steps, not_scored = supported_steps(records, options)
+    walk = supports_outcome(records, options)
     if not walk:
         not_scored["outcome"] = "no trace records a context, correctness or claims"
     finished = [_finished(trace) for trace in records]
@@ -178,65 +173,6 @@ def _unit(
     return unit, (Note("role-inferred", text),)
 
 
-def _steps(
-    traces: Sequence[Trace], options: ScoreOptions
-) -> tuple[list[_Step], dict[str, str]]:
-    """Families that some trace supports, and the reason for each other one."""
-
-    def some(supports: Callable[[Trace], object]) -> bool:
-        return any(supports(trace) for trace in traces)
-
-    steps: list[_Step] = []
-    absent: dict[str, str] = {}
-    has_references = some(lambda t: t.reference)
-    has_answers = some(lambda t: t.answer is not None)
-    if not some(lambda t: getattr(t, options.ranking) is not None):
-        absent["retrieval"] = f"no trace records {options.ranking} results"
-    else:
-        texts = has_references and some(lambda t: _has_texts(t, options.ranking))
-        if not some(lambda t: t.evidence is not None) and not texts:
-            absent["retrieval"] = "no trace has labelled evidence"
-        else:
-            steps.append(lambda scoring: score_retrieval(scoring, texts=texts))
-    abstention = some(lambda t: t.answerable is not None)
-    if (has_answers and has_references) or abstention:
-        steps.append(lambda scoring: score_answer(scoring, abstention=abstention))
-    if not (has_answers and has_references):
-        missing = "answer" if not has_answers else "reference"
-        absent["answers"] = f"no trace has a field {missing}"
-    if not abstention:
-        absent["abstention"] = "no trace says whether its question is answerable"
-    if some(lambda t: t.reference_facts):
-        steps.append(score_facts)
-    else:
-        absent["supporting facts"] = "no trace labels supporting facts"
-    references = some(lambda t: t.reference_claims is not None)
-    if references or some(lambda t: t.claims is not None or t.cited is not None):
-        named = some(lambda t: any(c.step is not None for c in t.claims or ()))
-        steps.append(lambda s: score_claims(s, steps=named, references=references))
-    else:
-        absent["claims"] = "no trace has labelled claims or citations"
-    return steps, absent
-
-
-def _supports_outcome(traces: Sequence[Trace], options: ScoreOptions) -> bool:
-    """Whether some trace says enough to ask what became of its question."""
-    return options.correct_from is not None or any(
-        trace.correct is not None
-        or trace.claims is not None
-        or trace.selected is not None
-        or trace.category is not None
-        or trace.answerable is not None
-        or "faithfulness" in trace.scores
-        for trace in traces
-    )
-
-
-def _has_texts(trace: Trace, ranking: str) -> bool:
-    passages = getattr(trace, ranking)
-    return passages is not None and passages.texts is not None
-
-
 def _finished(trace: Trace) -> Mapping[str, float]:
     """Finished scores, also those that stand beside the other fields."""
     if FINISHED_NAMES.isdisjoint(trace.extra):
@@ -264,7 +200,7 @@ def _score_one(
     trace: Trace,
     options: ScoreOptions,
     unit: str,
-    steps: Sequence[_Step],
+    steps: Sequence[Step],
     finished: Mapping[str, float],
     *,
     walk: bool,
@@ -291,25 +227,25 @@ def _assemble(
     *,
     walk: bool,
 ) -> ScoredRows:
-    tables = [scoring.scores for scoring in scorings]
+    values = _by_column([scoring.scores for scoring in scorings])
     summaries = []
-    for name in _all_keys(tables):
-        summary = _summary(name, tables, scorings)
+    for name, column in values.items():
+        summary = _summary(name, column, scorings)
         if summary.n_scored:
             summaries.append(summary)
         else:
             not_scored[name] = "; ".join(sorted(summary.reasons))
     columns = [summary.score for summary in summaries]
+    reserved = frozenset((*columns, *_TAIL))
+    by_row: Iterable[tuple[float | None, ...]] = [()] * len(scorings)
+    if columns:
+        by_row = zip(*(values[name] for name in columns), strict=True)
     rows = []
-    for scoring in scorings:
+    for scoring, scores in zip(scorings, by_row, strict=True):
         row = row_texts(scoring.trace, options)
-        taken = [name for name in columns if name in row]
-        if taken:
-            raise PlanError(
-                f"field {taken[0]} of question {scoring.trace.question_id!r} is also "
-                "the name of a computed score; rename it or put it under scores"
-            )
-        row.update(zip(columns, map(scoring.scores.get, columns), strict=True))
+        if not reserved.isdisjoint(row):
+            _refuse_name(scoring.trace, min(reserved & row.keys()))
+        row.update(zip(columns, scores, strict=True))
         if walk:
             row["failure_category"], row["failure_missing"] = categorise(scoring)
         if scoring.reasons:
@@ -326,6 +262,25 @@ def _assemble(
     )
 
 
+def _refuse_name(trace: Trace, name: str) -> NoReturn:
+    way = "map it to category" if name in _TAIL else "put it under scores"
+    raise PlanError(
+        f"field {name} of question {trace.question_id!r} is also the name of a "
+        f"computed column; rename it or {way}"
+    )
+
+
+def _by_column(
+    tables: Sequence[Mapping[str, float | None]],
+) -> dict[str, Sequence[float | None]]:
+    """Turn scores by row into scores by column, a missing one being None."""
+    names = _all_keys(tables)
+    if all(list(table) == names for table in tables):
+        columns = zip(*(table.values() for table in tables), strict=True)
+        return dict(zip(names, columns, strict=True))
+    return {name: [table.get(name) for table in tables] for name in names}
+
+
 def _all_keys(mappings: Iterable[Mapping[str, Any]]) -> list[str]:
     """Every key of some mappings, in order of first appearance."""
     seen: dict[str, None] = {}
@@ -337,15 +292,15 @@ def _all_keys(mappings: Iterable[Mapping[str, Any]]) -> list[str]:
 
 def _summary(
     name: str,
-    tables: Sequence[Mapping[str, float | None]],
+    column: Sequence[float | None],
     scorings: Sequence[Scoring],
 ) -> ScoreSummary:
-    values = [v for scores in tables if (v := scores.get(name)) is not None]
+    values = [value for value in column if value is not None]
     failed = 0
     reasons: dict[str, int] = {}
-    if len(values) < len(tables):
-        for scoring in scorings:
-            if scoring.scores.get(name) is not None:
+    if len(values) < len(column):
+        for scoring, value in zip(scorings, column, strict=True):
+            if value is not None:
                 continue
             if "*" in scoring.reasons:
                 failed += 1
@@ -385,9 +340,8 @@ def _used_columns(
         if any(row.get(name) is not None for row in rows)
     ]
     texts = [name for name in kept if name not in scores]
-    tail = ("failure_category", "failure_missing", "unscored_because")
     return (
-        *(name for name in texts if name not in tail),
+        *(name for name in texts if name not in _TAIL),
         *scores,
-        *(name for name in texts if name in tail),
+        *(name for name in texts if name in _TAIL),
     )

@@ -95,7 +95,7 @@ def _record(line: str, name: str, number: int) -> Any:
             f"{name}:{number}: not a JSON object ({error}); "
             "traces are JSON Lines, one object a line"
         ) from error
-    if _HALF_CHARACTER.search(line):
+    if "\\u" in line and _HALF_CHARACTER.search(line):
         try:
             json.dumps(record, ensure_ascii=False).encode("utf-8")
         except UnicodeEncodeError as error:

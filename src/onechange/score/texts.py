@@ -51,7 +51,8 @@ def row_texts(trace: Trace, options: ScoreOptions) -> dict[str, Any]:
     row: dict[str, Any] = {"question_id": trace.question_id}
     if trace.trial is not None:
         row["trial"] = trace.trial
-    row["status"] = trace.status
+    if trace.status is not None:
+        row["status"] = trace.status
     for name, value in options.constants.items():
         if name in row or name in trace.extra:
             raise InputError(
@@ -59,17 +60,24 @@ def row_texts(trace: Trace, options: ScoreOptions) -> dict[str, Any]:
                 "a constant column; give the column another name"
             )
         row[name] = value
-    row["question"] = trace.question
-    row["reference"] = _single(trace.reference)
-    row["answer"] = trace.answer
+    if trace.question is not None:
+        row["question"] = trace.question
+    if trace.reference:
+        row["reference"] = _single(trace.reference)
+    if trace.answer is not None:
+        row["answer"] = trace.answer
     if trace.answerable is not None:  # words, so that it is read as a slice
         row["answerable"] = "answerable" if trace.answerable else "unanswerable"
-    row["error"] = trace.error
+    if trace.error is not None:
+        row["error"] = trace.error
     if trace.evidence is not None:
         row["evidence"] = _labels(trace.evidence)
-    row["retrieved"] = _passages(trace.retrieved)
-    row["cited"] = _cited(trace)
-    row["claims"] = None if trace.claims is None else [*map(_claim, trace.claims)]
+    if trace.retrieved is not None:
+        row["retrieved"] = _passages(trace.retrieved)
+    if trace.claims is not None:
+        row["claims"] = [*map(_claim, trace.claims)]
+    if (cited := _cited(trace)) is not None:
+        row["cited"] = cited
     for name, value in trace.extra.items():
         if name not in FINISHED_NAMES:
             _carry(row, name, value, trace, options)
@@ -79,6 +87,8 @@ def row_texts(trace: Trace, options: ScoreOptions) -> dict[str, Any]:
 def _carry(
     row: dict[str, Any], name: str, value: Any, trace: Trace, options: ScoreOptions
 ) -> None:
+    if value is None:
+        return
     if isinstance(value, int | float) and finite_number(value) is None:
         raise InputError(
             f"question {trace.question_id!r}: {name} is {value!r:.60}, not a finite "
@@ -88,17 +98,14 @@ def _carry(
         for key, part in value.items():
             _carry(row, f"{name}_{key}", part, trace, options)
     elif (
-        value is None
-        or isinstance(value, str | int | float)
+        isinstance(value, str | int | float)
         or name in _ALWAYS_CARRIED
         or name in options.carry
     ):
         row[name] = value
 
 
-def _single(reference: tuple[str, ...] | None) -> str | list[str] | None:
-    if not reference:
-        return None
+def _single(reference: tuple[str, ...]) -> str | list[str]:
     return reference[0] if len(reference) == 1 else list(reference)
 
 
@@ -113,10 +120,8 @@ def _plain(unit: Unit) -> str | list[Any]:
     return list(unit) if isinstance(unit, tuple) else unit
 
 
-def _passages(passages: Passages | None) -> Sequence[Any] | None:
+def _passages(passages: Passages) -> Sequence[Any]:
     """Ids and pages of a list, without its texts."""
-    if passages is None:
-        return None
     ids, pages, documents = passages.ids, passages.pages, passages.documents
     if ids is not None and pages is None and documents is None:
         return ids

@@ -118,7 +118,9 @@ class Claim:
     needs_citation: bool = True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+# Not frozen: files hold a hundred thousand of them, and a frozen one takes four times
+# as long to make. Nothing changes a trace once it is made.
+@dataclass(slots=True, eq=False)
 class Trace:
     """What the pipeline did on one question in one trial; None = not recorded.
 
