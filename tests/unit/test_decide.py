@@ -19,7 +19,9 @@ from onechange.delta import Bounds, Delta, MetricValues, RelativeDelta
 from onechange.errors import PlanError
 from onechange.plan import Analysis, Change, Guardrail, Plan, Primary, SliceSpec
 from onechange.stats.estimate import Note
+from onechange.stats.projection import Contributions
 from onechange.trials import ArmTrials, MetricTrials
+from onechange.trials.delta import DeltaTrials
 
 N = 150
 
@@ -519,22 +521,50 @@ def test_what_it_would_take_for_a_guardrail_assumes_no_change() -> None:
     assert "if nothing changed on average" in decision.next_steps[0]
 
 
+def with_parts(
+    answers: float, runs: float = 0.0, questions: float = 0.0005
+) -> dict[str, Any]:
+    arm = ArmTrials(("1", "2", "3"), (0.5, 0.5, 0.5), 0.0)
+    parts = Contributions(
+        questions, (answers, answers), (runs, runs), N, (3, 3), float(N - 1)
+    )
+    told = DeltaTrials(parts=parts)
+    return {"trials": (MetricTrials("correct", arm, arm, delta=told),)}
+
+
 def test_trials_are_named_where_they_help() -> None:
-    arm = ArmTrials(("1", "2", "3"), (0.5, 0.5, 0.5), 0.0, within_question_sd=0.5)
-    trials = (MetricTrials("correct", arm, arm),)
+    # half of the variance, 0.001, comes from answers that vary between trials
     row = delta(
-        delta=0.1,
-        standard_error=0.05,
-        interval=interval(-0.001, 0.201),
+        delta=0.08,
+        standard_error=0.001**0.5,
+        interval=interval(0.08 - 0.0806, 0.08 + 0.0806),
         bounds=None,
     )
-    # runs make 2 · 0.25/3/150 / 0.05² = 0.444 of the variance
-    (step,) = decided(PRIMARY, row, trials=trials).next_steps
-    assert "more trials alone would not (runs make 44 % of the variance)" in step
-    nearer = replace(row, delta=0.13, interval=interval(-0.001, 0.261))
-    (step,) = decided(PRIMARY, nearer, trials=trials).next_steps
-    # variance wanted: 0.13²/(0.131 + 0.0421)² = 0.564, so 3 · 0.444/(0.564 - 0.556)
-    assert "instead of 3" in step
+    step = steps(PRIMARY, row, **with_parts(0.00025))
+    assert "further questions like these or" in step
+    assert "trials instead of 3 would show it" in step
+    nearer = replace(row, delta=0.04, interval=interval(-0.0406, 0.1206))
+    assert "; more trials alone would not" in steps(
+        PRIMARY, nearer, **with_parts(0.00025)
+    )
+
+
+def test_questions_do_not_help_where_whole_runs_differ() -> None:
+    row = delta(
+        delta=0.08,
+        standard_error=0.03,
+        interval=interval(-0.02, 0.18, "two-way"),
+        bounds=None,
+    )
+    decision = decided(PRIMARY, row, **with_parts(0.0001, runs=0.0005))
+    (step,) = decision.next_steps
+    assert "trials instead of 3 would show it" in step
+    assert "; more questions alone would not" in step
+    assert decision.statuses[0].further_questions is None
+    hopeless = replace(row, delta=0.02, interval=interval(-0.08, 0.12, "two-way"))
+    assert "neither more questions nor more trials alone" in steps(
+        PRIMARY, hopeless, **with_parts(0.0001, runs=0.0005, questions=0.01)
+    )
 
 
 def test_the_margin_check_stands_beside_a_guardrail() -> None:
@@ -671,9 +701,3 @@ def test_settings_that_are_true_or_false_are_compared_as_words() -> None:
         "variants": (ArmSummary("variant", (), N, 1, {"cache": True}),),
     }
     assert decided(plan, GOOD, **recorded).decision == "ship"
-
-
-def test_trials_with_unknown_spread_are_not_counted_on() -> None:
-    arm = ArmTrials(("1", "2"), (0.5, 0.5), 0.0)
-    trials = (MetricTrials("correct", arm, arm),)
-    assert "trials" not in steps(PRIMARY, OPEN, trials=trials)

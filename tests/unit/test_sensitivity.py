@@ -18,11 +18,13 @@ from onechange.sensitivity import (
     margin_check,
     mean_status,
     questions_needed,
+    questions_of_design,
     tipping_point,
-    trials_needed,
+    trials_of_design,
 )
 from onechange.sensitivity.tipping import first_change
 from onechange.stats.choose import decision_interval, relative_interval
+from onechange.stats.projection import Contributions
 from onechange.stats.sample import paired_sample
 from onechange.status import Status, margin_status
 
@@ -352,11 +354,41 @@ def test_questions_needed_follow_the_square_root_law() -> None:
     assert questions_needed(100, math.inf, 1.0, 1.0) is None
 
 
-def test_trials_needed() -> None:
-    assert trials_needed(3, 0.5, 0.75) == 6
-    assert trials_needed(1, 1.0, 0.1) == 10
-    assert trials_needed(3, 0.2, 0.5) is None
-    assert trials_needed(3, 0.0, 0.9) is None
+PARTS = Contributions(
+    questions=0.0001,
+    answers=(0.0004, 0.0004),
+    runs=(0.0003, 0.0003),
+    n_questions=150,
+    n_trials=(3, 3),
+    df=149,
+)
+
+
+def reach(parts: Contributions) -> float:
+    return parts.half_width(0.95) + 0.8416212336 * parts.standard_error
+
+
+@pytest.mark.parametrize("gap", [0.06, 0.08, 0.1])
+def test_trials_of_a_design_are_the_fewest_that_reach(gap: float) -> None:
+    distance = PARTS.half_width(0.95)
+    found = trials_of_design(PARTS, gap, distance, confidence_level=0.95)
+    assert reach(PARTS.scaled(trials=found / 3)) <= gap
+    assert reach(PARTS.scaled(trials=(found - 1) / 3)) > gap
+
+
+def test_questions_of_a_design_are_the_fewest_that_reach() -> None:
+    distance = PARTS.half_width(0.95)
+    found = questions_of_design(PARTS, 0.12, distance, confidence_level=0.95)
+    assert reach(PARTS.scaled(questions=found / 150)) <= 0.12
+    assert reach(PARTS.scaled(questions=(found - 1) / 150)) > 0.12
+
+
+def test_runs_that_differ_are_not_outnumbered_by_questions() -> None:
+    distance = PARTS.half_width(0.95)
+    assert questions_of_design(PARTS, 0.05, distance, confidence_level=0.95) is None
+    assert trials_of_design(PARTS, 0.025, distance, confidence_level=0.95) is None
+    uneven = Contributions(0.0001, (0.1, 0.1), (0.0, 0.0), 150, (3, 2), 149)
+    assert trials_of_design(uneven, 0.05, distance, confidence_level=0.95) is None
 
 
 def arms(scores: Scores) -> tuple:
@@ -433,10 +465,13 @@ def test_with_missing_trials_all_together_are_the_bounds(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows = [(f"q{i:02d}", t) for i in range(30) for t in (1, 2)]
     frames = []
-    for shift in (0.0, 0.12):
+    for shift in (0.0, 0.2):
         frame = pd.DataFrame(rows, columns=["question_id", "trial"])
-        frame["m"] = np.clip(rng.uniform(0.3, 0.6, 60) + shift, 0, 1)
-        frame.loc[rng.choice(60, 8 + 4 * seed, replace=False), "m"] = np.nan
+        level = rng.uniform(0.3, 0.6, 30).repeat(2)  # runs that do not differ
+        frame["m"] = np.clip(level + shift + np.tile([0.01, -0.01], 30), 0, 1)
+        frame.loc[::4, "m"] -= 0.02
+        frame.loc[1::4, "m"] += 0.02
+        frame.loc[rng.choice(60, 6 + 2 * seed, replace=False), "m"] = np.nan
         frames.append(frame)
     plan = oc.Plan("m", metrics=[oc.Metric("m", direction="higher", range=(0, 1))])
     comparison = oc.compare(*frames, plan)
@@ -560,7 +595,12 @@ def test_a_method_that_needs_changes_has_no_smallest_margin() -> None:
     analysis = Analysis(interval="bca")
     interval = decision_interval(sample, name="bca").interval
     check = margin_check(
-        sample, 0.01, "higher", interval=interval, standard_error=0.01, analysis=analysis
+        sample,
+        0.01,
+        "higher",
+        interval=interval,
+        standard_error=0.01,
+        analysis=analysis,
     )
     assert check.smallest_margin is None
 

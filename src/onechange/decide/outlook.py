@@ -10,14 +10,16 @@ from onechange.decide.findings import Scope
 from onechange.decide.sentences import about
 from onechange.decide.stability import slice_mask
 from onechange.delta import Delta, metric_sample
-from onechange.display import format_exact, format_number, format_percent
+from onechange.display import format_exact, format_number
 from onechange.sensitivity import (
     margin_check,
     normal_quantile,
     questions_needed,
-    trials_needed,
+    questions_of_design,
+    trials_of_design,
 )
 from onechange.stats.estimate import Note
+from onechange.stats.projection import Contributions
 from onechange.stats.sample import PairedSample
 
 __all__ = ["next_step", "with_margin_check"]
@@ -116,22 +118,7 @@ def next_step(scope: Scope, status: RuleStatus) -> tuple[int | None, str]:
             f"{status.metric}: more data will not help unless the estimate is wrong: "
             f"{goal.beyond}."
         )
-    needed = questions_needed(delta.n_pairs, goal.distance, goal.spread, goal.gap)
-    if needed is None:
-        return None, f"{status.metric}: more questions are needed."
-    further = max(0, needed - delta.n_pairs)
-    if further == 0:
-        return 0, (
-            f"{status.metric}: {delta.n_pairs} questions suffice in four runs of five "
-            f"if {goal.assumption}; this run is one of the others, or it is not so. "
-            "Repeat it, or add questions."
-        )
-    sentence = (
-        f"{status.metric}: about {about(further)} further questions like these "
-        f"would show it with 80 % probability, if {goal.assumption}"
-    )
-    trials = _trials(scope, delta, delta.n_pairs / needed)
-    return further, f"{sentence}{trials} (approximation)."
+    return _what_it_takes(scope, delta, goal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +130,7 @@ class _Goal:
     spread: float  # standard error of what the interval is about
     assumption: str
     beyond: str = ""
+    about_delta: bool = True  # or about the variant's own value
 
 
 def _goal(status: RuleStatus, delta: Delta) -> _Goal | None:
@@ -195,6 +183,7 @@ def _limit_goal(status: RuleStatus, delta: Delta, sign: float) -> _Goal | None:
         distance=distance,
         spread=distance / normal_quantile((1 + interval.confidence_level) / 2),
         assumption="the variant's value is as observed",
+        about_delta=False,
     )
 
 
@@ -209,28 +198,62 @@ def _without_goal(delta: Delta) -> str:
     return "more questions are needed."
 
 
-def _trials(scope: Scope, delta: Delta, factor: float) -> str:
-    """Say how many trials would do instead; empty where they would not."""
+def _what_it_takes(scope: Scope, delta: Delta, goal: _Goal) -> tuple[int | None, str]:
+    """Name the questions, or the trials, that would do."""
+    parts = _parts(scope, delta) if goal.about_delta else None
+    level = scope.plan.analysis.confidence_level
+    runs_count = delta.interval is not None and delta.interval.method == "two-way"
+    trials = None
+    if parts is not None:
+        trials = trials_of_design(
+            parts, goal.gap, goal.distance, confidence_level=level
+        )
+    if parts is not None and runs_count:
+        needed = questions_of_design(
+            parts, goal.gap, goal.distance, confidence_level=level
+        )
+    else:
+        needed = questions_needed(delta.n_pairs, goal.distance, goal.spread, goal.gap)
+    if needed is not None and needed <= delta.n_pairs:
+        return 0, (
+            f"{delta.metric}: {delta.n_pairs} questions suffice in four runs of five "
+            f"if {goal.assumption}; this run is one of the others, or it is not so. "
+            "Repeat it, or add questions."
+        )
+    ways = []
+    if needed is not None:
+        ways.append(
+            f"about {about(needed - delta.n_pairs)} further questions like these"
+        )
+    if trials is not None and parts is not None:
+        ways.append(f"{trials} trials instead of {parts.n_trials[0]}")
+    further = None if needed is None else needed - delta.n_pairs
+    if not ways:
+        return further, f"{delta.metric}: {_no_way(parts)}"
+    would = f"would show it with 80 % probability, if {goal.assumption}"
+    alone = ""
+    if parts is not None and len(ways) == 1:
+        other = "trials" if trials is None else "questions"
+        alone = f"; more {other} alone would not"
+    return (
+        further,
+        f"{delta.metric}: {' or '.join(ways)} {would}{alone} (approximation).",
+    )
+
+
+def _no_way(parts: Contributions | None) -> str:
+    if parts is None:
+        return "more questions are needed."
+    return "neither more questions nor more trials alone would show it; add both."
+
+
+def _parts(scope: Scope, delta: Delta) -> Contributions | None:
+    """Parts of the variance of an overall delta; None where trials do not tell."""
     rows = [row for row in scope.comparison.trials if row.metric == delta.metric]
     if len(rows) != len(scope.comparison.variants) or delta.slice is not None:
-        return ""
-    row = rows[scope.position]
-    arms = (row.baseline, row.variant)
-    counts = [sum(mean is not None for mean in arm.means) for arm in arms]
-    deviations = [arm.within_question_sd for arm in arms]
-    if min(counts) < 2 or counts[0] != counts[1] or not delta.standard_error:
-        return ""
-    variance = 0.0
-    for deviation, count in zip(deviations, counts, strict=True):
-        if deviation is None:
-            return ""
-        variance += deviation**2 / count / delta.n_pairs
-    share = min(1.0, variance / delta.standard_error**2)
-    wanted = trials_needed(counts[0], share, factor)
-    if wanted is None:
-        of_it = format_percent(share, 0)
-        return f"; more trials alone would not (runs make {of_it} of the variance)"
-    return f", or {wanted} trials instead of {counts[0]}"
+        return None
+    found = rows[scope.position].delta
+    return None if found is None or delta.statistic != "mean" else found.parts
 
 
 def _sample(scope: Scope, delta: Delta, every_slice: str | None) -> PairedSample:

@@ -1,11 +1,11 @@
 """How firm a status is: margins that could be shown, tipping points, what it takes."""
 
+from onechange.sensitivity.designs import questions_of_design, trials_of_design
 from onechange.sensitivity.margins import (
     MarginCheck,
     margin_check,
     normal_quantile,
     questions_needed,
-    trials_needed,
 )
 from onechange.sensitivity.rescoring import Scores, mean_status
 from onechange.sensitivity.tipping import (
@@ -25,6 +25,7 @@ __all__ = [
     "mean_status",
     "normal_quantile",
     "questions_needed",
+    "questions_of_design",
     "tipping_point",
-    "trials_needed",
+    "trials_of_design",
 ]

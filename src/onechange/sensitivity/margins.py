@@ -19,7 +19,6 @@ __all__ = [
     "margin_check",
     "normal_quantile",
     "questions_needed",
-    "trials_needed",
 ]
 
 POWER = 0.8
@@ -138,34 +137,6 @@ def questions_needed(
         return None
     wanted = n_pairs * ((distance + normal_quantile(POWER) * standard_error) / gap) ** 2
     return math.ceil(wanted * (1 - 1e-12))
-
-
-def trials_needed(n_trials: int, run_share: float, factor: float) -> int | None:
-    """Trials for a given reduction of the delta's variance.
-
-    Parameters
-    ----------
-    n_trials : int
-        Trials of each arm now.
-    run_share : float
-        Share of the delta's variance that is due to the runs, 0 to 1.
-    factor : float
-        Variance wanted, as a fraction of the variance now, 0 to 1.
-
-    Returns
-    -------
-    int or None
-        None when no number of trials is enough: the questions alone vary more.
-
-    Examples
-    --------
-    >>> trials_needed(3, 0.5, 0.75), trials_needed(3, 0.2, 0.5)
-    (6, None)
-    """
-    left = factor - (1 - run_share)
-    if left <= 0 or run_share <= 0:
-        return None
-    return math.ceil(n_trials * run_share / left * (1 - 1e-12))
 
 
 def normal_quantile(probability: float) -> float:
