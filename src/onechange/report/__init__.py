@@ -34,10 +34,22 @@ def _html(result: Result) -> str:
     return render_html(result)
 
 
+def _latex(result: Result) -> str:
+    from onechange.report.latex import render_latex
+
+    return render_latex(result)
+
+
 def _json(result: Result) -> str:
     from onechange.report.json_output import to_json
 
     return to_json(result)
+
+
+def _junit(result: Result) -> str:
+    from onechange.report.junit import render_junit
+
+    return render_junit(result)
 
 
 def _csv(result: Result) -> str:
@@ -50,14 +62,18 @@ FORMATS: dict[str, Callable[[Result], str]] = {
     "text": _text,
     "markdown": _markdown,
     "html": _html,
+    "latex": _latex,
     "json": _json,
     "csv": _csv,
+    "junit": _junit,
 }
 SUFFIXES = {
     ".md": "markdown",
     ".html": "html",
+    ".tex": "latex",
     ".json": "json",
     ".csv": "csv",
+    ".xml": "junit",
     ".txt": "text",
 }
 
@@ -70,7 +86,7 @@ def render(result: Result, format: str) -> str:
     result : Comparison or Decision
         What `compare` or `decide` returned.
     format : str
-        ``text``, ``markdown``, ``json`` or ``csv``.
+        ``text``, ``markdown``, ``html``, ``latex``, ``json``, ``csv`` or ``junit``.
 
     Returns
     -------
@@ -104,7 +120,7 @@ def write_report(
     path : str or Path
         Where to; the suffix names the format.
     format : str, optional
-        ``text``, ``markdown``, ``json`` or ``csv``, for another suffix.
+        One of `FORMATS`, for another suffix.
 
     Raises
     ------

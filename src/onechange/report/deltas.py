@@ -101,7 +101,8 @@ def metrics_table(context: Context, *, marks: bool = True) -> Table:
                 _effect(delta, "cohen_dz"),
             )
         )
-    return Table(columns, tuple(rows))
+    pvalues = tuple(delta.test.pvalue if delta.test else None for delta in deltas)
+    return Table(columns, tuple(rows), pvalues=pvalues)
 
 
 def _effects_table(context: Context, deltas: Sequence[Delta]) -> Table:

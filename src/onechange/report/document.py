@@ -38,7 +38,8 @@ class Table:
     `row_status` names the status of each row (``pass``, ``fail``, ``inconclusive``
     or empty), for renderers that have colours; the cells say it in words as well.
     `links` has one text per cell: which questions are behind it, as the filter of the
-    question table (``question_type=multi_page``), or empty.
+    question table (``question_type=multi_page``), or empty. `pvalues` has one p per
+    row (the adjusted one where there is one), for renderers that mark small ones.
     """
 
     columns: tuple[Column, ...]
@@ -46,6 +47,7 @@ class Table:
     caption: str = ""
     row_status: tuple[str, ...] = ()
     links: tuple[tuple[str, ...], ...] = ()
+    pvalues: tuple[float | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
