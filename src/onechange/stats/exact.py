@@ -16,7 +16,7 @@ from onechange.stats.enumeration import (
     count_below,
     states_per_half,
 )
-from onechange.stats.inversion import Law, Tail, upper_tail
+from onechange.stats.inversion import NO_CENTRES, Law, Tail, upper_tail
 from onechange.stats.lattice import find_lattice
 from onechange.stats.laws import SignLaw
 from onechange.stats.series import SeriesSignLaw, power_sums
@@ -61,6 +61,7 @@ def subset_tail(
     *,
     lattice: bool = True,
     lobes: bool = True,
+    centres: FloatArray = NO_CENTRES,
 ) -> Tail:
     """Probability that a random subset has a sum of zero or less.
 
@@ -72,7 +73,7 @@ def subset_tail(
         Number of questions with that value.
     lattice : bool
         Whether to look for a common unit of the values.
-    lobes : bool
+    lobes, centres
         As in `upper_tail`.
 
     Returns
@@ -105,7 +106,9 @@ def subset_tail(
         return Tail.of(1.0).halved(halvings)
     if room <= noise:
         return Tail.of(1.0).halved(halvings + int(np.sum(merged)))
-    return _sum_at_most(sizes, merged, room, noise, lattice, lobes).halved(halvings)
+    return _sum_at_most(sizes, merged, room, noise, lattice, lobes, centres).halved(
+        halvings
+    )
 
 
 def smooth_subset_tail(values: FloatArray, counts: IntArray) -> Tail:
@@ -124,7 +127,7 @@ def smooth_subset_tail(values: FloatArray, counts: IntArray) -> Tail:
     sizes, merged = _merge(np.abs(values), counts)
     negative = values < 0.0
     room = float(np.sum(-values[negative] * counts[negative]))
-    return _inverted(sizes, merged, room, False)
+    return _inverted(sizes, merged, room, False, NO_CENTRES)
 
 
 def _merge(sizes: FloatArray, counts: IntArray) -> tuple[FloatArray, IntArray]:
@@ -146,6 +149,7 @@ def _sum_at_most(
     noise: float,
     lattice: bool,
     lobes: bool,
+    centres: FloatArray,
 ) -> Tail:
     """Probability that the sum of a random subset of sizes is at most `room`."""
     states = states_per_half(counts)
@@ -157,10 +161,16 @@ def _sum_at_most(
         return _lattice_at_most(found.integers, counts, allowed)
     if states <= MANY_STATES:
         return Tail.of(count_below(sizes, counts, room, noise))
-    return _inverted(sizes, counts, room, lobes)
+    return _inverted(sizes, counts, room, lobes, centres)
 
 
-def _inverted(sizes: FloatArray, counts: IntArray, room: float, lobes: bool) -> Tail:
+def _inverted(
+    sizes: FloatArray,
+    counts: IntArray,
+    room: float,
+    lobes: bool,
+    centres: FloatArray,
+) -> Tail:
     """Do the same by inversion, dominating sizes split off one by one."""
     total = float(np.sum(sizes * counts))
     if room >= total:
@@ -173,14 +183,14 @@ def _inverted(sizes: FloatArray, counts: IntArray, room: float, lobes: bool) -> 
         rest = counts.copy()
         rest[-1] -= 1
         kept = rest > 0
-        with_it = _inverted(sizes[kept], rest[kept], room - largest, lobes)
-        without = _inverted(sizes[kept], rest[kept], room, lobes)
+        with_it = _inverted(sizes[kept], rest[kept], room - largest, lobes, centres)
+        without = _inverted(sizes[kept], rest[kept], room, lobes, centres)
         return with_it.plus(without).halved(1)
     law = sign_law(sizes, counts)
     point = total - 2.0 * room
     if point >= 0.0:
-        return upper_tail(law, point, lobes=lobes)
-    return upper_tail(law, -point, lobes=lobes).complement()
+        return upper_tail(law, point, lobes=lobes, centres=centres)
+    return upper_tail(law, -point, lobes=lobes, centres=centres).complement()
 
 
 def sign_law(sizes: FloatArray, counts: IntArray) -> Law:

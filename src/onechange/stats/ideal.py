@@ -40,6 +40,9 @@ class ResampledLaw(Protocol):
     def below(self, point: float) -> float:
         """Probability of less than a point plus half of the point itself."""
 
+    def tails(self, point: float) -> tuple[float, float]:
+        """Probabilities of at most a point and of at least the point."""
+
     def quantile(self, probability: float) -> float:
         """Smallest value whose cumulated probability reaches `probability`."""
 
@@ -79,6 +82,20 @@ class RatioLaw:
             below, above = (self.halves.at_most(point + s * tiny) for s in (-1.0, 1.0))
             return 0.5 * (below + above)
         return self._below(point, True)
+
+    def tails(self, point: float) -> tuple[float, float]:
+        """Probabilities of at most a point and of at least the point."""
+        if self.halves is not None:
+            tiny = 1e-9 * self._location()[1]
+            less, least = (self.halves.at_most(point + s * tiny) for s in (-1.0, 1.0))
+            return least, 1.0 - less
+        if self.step == 0.0:
+            least = self._below(point, True)
+            return least, 1.0 - least
+        place = point / self.step  # attainable values lie at whole numbers
+        beyond = self.step * (np.floor(place + 1e-9) + 0.5)
+        before = self.step * (np.ceil(place - 1e-9) - 0.5)
+        return self._below(beyond, True), 1.0 - self._below(before, True)
 
     def quantile(self, probability: float) -> float:
         """Solve for the value with that probability below it."""

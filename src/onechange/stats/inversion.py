@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Law", "Tail", "lobe_height", "upper_tail"]
+__all__ = ["NEGLIGIBLE", "NO_CENTRES", "Law", "Tail", "lobe_height", "upper_tail"]
 
 FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
@@ -21,6 +21,7 @@ DIGITS = 38.0  # natural logarithm of the relative size of what may be dropped
 SMALLEST_TILT = 2.5  # in standard deviations
 NEGLIGIBLE = 25.0  # logarithm of the lobes that are left out
 MAX_NODES = 200_000
+NO_CENTRES = np.zeros(0)
 FURTHEST = 60.0  # frequency in reciprocal root mean squares of a term
 
 
@@ -89,12 +90,19 @@ class Tail:
     def complement(self) -> Tail:
         """Return one minus the tail."""
         rest = 1.0 - self.probability
-        error = self.error * self.probability / rest if rest > 0.0 else np.inf
+        if rest <= 0.0:
+            return Tail(0.0, -np.inf, self.error)
+        error = self.error * self.probability / rest
         return Tail(rest, float(np.log1p(-self.probability)), error)
 
 
 def upper_tail(
-    law: Law, point: float, *, step: float | None = None, lobes: bool = True
+    law: Law,
+    point: float,
+    *,
+    step: float | None = None,
+    lobes: bool = True,
+    centres: FloatArray = NO_CENTRES,
 ) -> Tail:
     """Probability that a sum is at or above a point above its mean.
 
@@ -111,6 +119,8 @@ def upper_tail(
     lobes : bool
         Whether to look for frequencies, beyond the main lobe around zero, at which
         the characteristic function is not negligible.
+    centres : ndarray of float, shape (n_centres,)
+        Frequencies, beyond those that are searched, around which it is not.
 
     Returns
     -------
@@ -138,6 +148,7 @@ def upper_tail(
     rest, error = np.arange(0), 0.0
     if lobes:
         rest, error = _lobes(law, tilt, delta, main, last)
+        rest = _with_centres(rest, centres, delta, main)
 
     def terms(at: NDArray[np.int64]) -> FloatArray:
         t = np.multiply(at, delta)
@@ -236,3 +247,15 @@ def _lobes(
     if complete:
         return kept, 0.0
     return kept, float(np.mean(np.exp(log[log.size // 2 :])))
+
+
+def _with_centres(
+    nodes: NDArray[np.int64], centres: FloatArray, delta: float, main: int
+) -> NDArray[np.int64]:
+    """Add the nodes within a main lobe's width of given frequencies."""
+    if centres.size == 0:
+        return nodes
+    near = np.rint(centres / delta).astype(np.int64)
+    width = int(np.ceil(0.7 * main))  # down to e^-22 of the lobe's height
+    around = np.add.outer(near, np.arange(-width, width + 1)).ravel()
+    return np.unique(np.concatenate((nodes, around[around > main])))

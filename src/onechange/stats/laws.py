@@ -40,19 +40,20 @@ class SignLaw:
         """Π (cos(t a) + i tanh(θ a) sin(t a))."""
         product = np.ones(t.size, dtype=np.complex128)
         tanh = np.tanh(tilt * self.sizes)
-        single = self.counts == 1
         for part in _chunks(self.sizes.size, t.size):
             w = np.multiply.outer(self.sizes[part], t)
-            factor = np.empty(w.shape, dtype=np.complex128)
-            np.cos(w, out=factor.real)
-            np.multiply(np.sin(w), tanh[part, None], out=factor.imag)
-            alone = single[part]
-            if alone.all():
-                product *= np.multiply.reduce(factor, axis=0)
-                continue
-            product *= np.multiply.reduce(factor[alone], axis=0)
-            log = np.log(factor[~alone])
-            product *= np.exp(np.einsum("ij,i->j", log, self.counts[part][~alone]))
+            power = np.empty(w.shape, dtype=np.complex128)
+            np.cos(w, out=power.real)
+            np.multiply(np.sin(w), tanh[part, None], out=power.imag)
+            left = self.counts[part].astype(np.int64)
+            while True:  # powers by repeated squaring
+                odd = left % 2 == 1
+                product *= np.multiply.reduce(power if odd.all() else power[odd])
+                left = left // 2
+                more = left > 0
+                if not more.any():
+                    break
+                power, left = power[more] ** 2, left[more]
         return product
 
     @property

@@ -73,6 +73,13 @@ class ListedLaw:
         most = float(np.sum(self.probability[self.points <= point + noise]))
         return 0.5 * (less + most)
 
+    def tails(self, point: float) -> tuple[float, float]:
+        """Probabilities of at most a point and of at least the point."""
+        noise = max(self.tie, 1e-12 * float(np.max(np.abs(self.points))))
+        least = float(np.sum(self.probability[self.points <= point + noise]))
+        most = float(np.sum(self.probability[self.points >= point - noise]))
+        return min(max(least, 0.0), 1.0), min(max(most, 0.0), 1.0)
+
     def quantile(self, probability: float) -> float:
         """Smallest value whose cumulated probability reaches `probability`."""
         # The rounding of a transform may leave masses of -1e-17.

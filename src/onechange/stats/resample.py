@@ -21,6 +21,7 @@ __all__ = [
     "quantile_error",
     "resample_statistic",
     "sampled_pvalue",
+    "unexpanded_tail",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -152,6 +153,31 @@ def expanded_tail(n_units: int, tail: float) -> float:
 
     t = float(stdtrit(n_units - 1, 1.0 - tail))
     return float(ndtr(-np.sqrt(n_units / (n_units - 1)) * t))
+
+
+def unexpanded_tail(n_units: int, expanded: float) -> float:
+    """Tail that `expanded_tail` turned into the one given.
+
+    Parameters
+    ----------
+    n_units : int
+        Number of units that are resampled, 2 or more.
+    expanded : float
+        Tail of the bootstrap law.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(unexpanded_tail(9, expanded_tail(9, 0.025)), 12)
+    0.025
+    """
+    from scipy.special import ndtri, stdtr
+
+    quantile = float(ndtri(expanded)) * np.sqrt((n_units - 1) / n_units)
+    return float(stdtr(n_units - 1, quantile))
 
 
 def draw_batches(n_units: int, n_resamples: int, *, seed: int) -> Iterator[IntArray]:

@@ -12,8 +12,8 @@ Bracket = tuple[float, float]
 Gap = Callable[[float, bool], float]
 
 SOLVED = 1e-10  # in probits; a root this close is as good as exact
+CLOSE = 1e-8
 ACCURACY = 1e-8  # of the standard error, where the function has steps
-WORST = -8.0  # probits, far enough below any probability that is asked for
 
 
 def first_above(
@@ -66,19 +66,21 @@ def first_above(
 
     if smooth is not None:
 
-        def rough(point: float, lobes: bool) -> float:
+        def rough(point: float) -> float:
             return probit(smooth(point))
 
-        point, _, _ = _secant(rough, start, 1.0 / spread, bounds, lobes=False)
-        low, high = _around(gap, point, 0.4 * accuracy * spread, bounds)
-        return _enclosed(gap, low, high, accuracy * spread)
-    point, value, slope = _secant(gap, start, 1.0 / spread, bounds, lobes=False)
+        point, _, slope = _secant(rough, start, 1.0 / spread, bounds)
+        return _stepped(gap, point, 1.0 / slope, bounds, accuracy * spread)
+    point, value, slope = _secant(lambda x: gap(x, False), start, 1.0 / spread, bounds)
+    if abs(value) > SOLVED:
+        return _stepped(gap, point, 1.0 / slope, bounds, accuracy * spread)
+    value = gap(point, True)
     if abs(value) <= SOLVED:
-        point, value, _ = _secant(gap, point, slope, bounds, lobes=True)
-        if abs(value) <= SOLVED:
-            return point, point
-    low, high = _around(gap, point, 1e-6 * spread, bounds)
-    return _enclosed(gap, low, high, accuracy * spread)
+        return point, point
+    there = float(np.clip(point - value / slope, *bounds))
+    if abs(gap(there, True)) <= CLOSE:
+        return there, there
+    return _stepped(gap, point, 1.0 / slope, bounds, accuracy * spread, value=value)
 
 
 def shrink(
@@ -113,46 +115,62 @@ def shrink(
 
 
 def _secant(
-    gap: Gap, point: float, slope: float, bounds: Bracket, *, lobes: bool
+    gap: Callable[[float], float], point: float, slope: float, bounds: Bracket
 ) -> tuple[float, float, float]:
     """Return the last point, its gap, and the slope there."""
-    value = gap(point, lobes)
+    value = gap(point)
     for _ in range(8):
         if abs(value) <= SOLVED:
             break
         there = float(np.clip(point - value / slope, *bounds))
         if there == point:
             break
-        value_there = gap(there, lobes)
+        value_there = gap(there)
         rise = (value_there - value) / (there - point)
         slope = rise if rise > 0.0 else slope
         point, value = there, value_there
     return point, value, slope
 
 
-def _around(gap: Gap, point: float, width: float, bounds: Bracket) -> Bracket:
-    """Enclose the step near a point, in an interval that is not much too wide."""
-    below = gap(point, True) <= 0.0
-    edge = point
+def _stepped(
+    gap: Gap,
+    point: float,
+    width: float,
+    bounds: Bracket,
+    accuracy: float,
+    *,
+    value: float | None = None,
+) -> Bracket:
+    """Enclose the step near a point; `width` is the distance of one probit."""
+    if value is None:
+        value = gap(point, True)
+    reach = max(0.4 * accuracy, 2.0 * min(abs(value), 0.1) * width)
+    sign = -1.0 if value > 0.0 else 1.0
     while True:
-        there = float(np.clip(edge + width if below else edge - width, *bounds))
-        last = there in bounds
-        if last or (gap(there, True) > 0.0) == below:
-            return (edge, there) if below else (there, edge)
-        edge, width = there, 4.0 * width
+        there = float(np.clip(point + sign * reach, *bounds))
+        value_there = gap(there, True)
+        if (value_there > 0.0) != (value > 0.0) or there in bounds:
+            break
+        point, value, reach = there, value_there, 4.0 * reach
+    ends = sorted(((point, value), (there, value_there)))
+    return _enclosed(gap, *ends[0], *ends[1], accuracy)
 
 
-def _enclosed(gap: Gap, low: float, high: float, accuracy: float) -> Bracket:
-    """Shrink an interval, halving it at least every third step."""
-    below, above = WORST, 3.0
+def _enclosed(
+    gap: Gap, low: float, below: float, high: float, above: float, accuracy: float
+) -> Bracket:
+    """Shrink an interval with the gaps at its ends, halving it every second step."""
     for step in range(200):
         if high - low <= accuracy:
             break
-        share = 0.5 if step % 3 == 2 else below / (below - above)
-        middle = low + (high - low) * min(max(share, 1e-3), 1.0 - 1e-3)
+        steep = above > below
+        share = below / (below - above) if steep and step % 2 == 0 else 0.5
+        middle = low + (high - low) * min(max(share, 0.02), 0.98)
         if not low < middle < high:
             break
         value = gap(middle, True)
+        if abs(value) <= CLOSE:
+            return middle, middle
         if value > 0.0:
             high, above = middle, value
         else:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from onechange.stats.lattice import find_lattice
 
-__all__ = ["SizeAndSum", "size_and_sum"]
+__all__ = ["LARGEST_TABLE", "SizeAndSum", "size_and_sum"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -77,7 +77,9 @@ class SizeAndSum:
         return low * self.unit, high * self.unit
 
 
-def size_and_sum(values: FloatArray, counts: IntArray) -> SizeAndSum | None:
+def size_and_sum(
+    values: FloatArray, counts: IntArray, *, largest: int = LARGEST_TABLE
+) -> SizeAndSum | None:
     """Tabulate the joint law, when the values lie on a lattice that is coarse enough.
 
     Parameters
@@ -86,11 +88,13 @@ def size_and_sum(values: FloatArray, counts: IntArray) -> SizeAndSum | None:
         Distinct values.
     counts : ndarray of int, shape (n_values,)
         Number of questions per value.
+    largest : int
+        Largest number of cells.
 
     Returns
     -------
     SizeAndSum or None
-        None without a common unit, or above a million cells.
+        None without a common unit, or above the largest number of cells.
 
     Notes
     -----
@@ -109,7 +113,7 @@ def size_and_sum(values: FloatArray, counts: IntArray) -> SizeAndSum | None:
     n = int(np.sum(counts))
     n_sizes = _width(np.ones(values.size), counts, n)
     n_sums = _width(k, counts, int(np.sum(np.abs(found.integers) * counts)))
-    if n_sizes * n_sums > LARGEST_TABLE:
+    if n_sizes * n_sums > largest:
         return None
     n_sizes = fft.next_fast_len(n_sizes, real=True)
     n_sums = fft.next_fast_len(n_sums)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from onechange.stats.listed import Cells, listed_law, listed_resamples
+from onechange.stats.listed import Cells, ListedLaw, listed_law, listed_resamples
 from onechange.stats.units import Units
 
-__all__ = ["studentized_limits"]
+__all__ = ["studentized_law", "studentized_limits"]
 
 FloatArray = NDArray[np.float64]
 
@@ -36,6 +36,32 @@ def studentized_limits(
     n_resamples : int or None
         None when all resamples were listed.
     """
+    law, error, drawn_number = studentized_law(sample, n_resamples, seed)
+    low = sample.estimate - law.quantile(1.0 - tail) * error
+    high = sample.estimate - law.quantile(tail) * error
+    return low, high, drawn_number
+
+
+def studentized_law(
+    sample: Units, n_resamples: int, seed: int
+) -> tuple[ListedLaw, float, int | None]:
+    """Law of (resampled - estimate) / its own standard error.
+
+    Parameters
+    ----------
+    sample : Units
+        In one stratum.
+    n_resamples, seed : int
+        Used when the resamples are too many to be listed.
+
+    Returns
+    -------
+    law : ListedLaw
+    error : float
+        Standard error of the estimate.
+    n_resamples : int or None
+        None when all resamples were listed.
+    """
     cells = sample.strata[0]
     listed = listed_resamples(cells, most=LISTED_RESAMPLES)
     error = _ratio_error(
@@ -46,14 +72,10 @@ def studentized_limits(
         law = listed_law(
             _studentized_values(cells, drawn, sample.estimate), probability
         )
-        drawn_number = None
-    else:
-        values = _drawn_values(cells, sample.estimate, n_resamples, seed)
-        law = listed_law(values, np.full(n_resamples, 1.0 / n_resamples))
-        drawn_number = n_resamples
-    low = sample.estimate - law.quantile(1.0 - tail) * float(error[0])
-    high = sample.estimate - law.quantile(tail) * float(error[0])
-    return low, high, drawn_number
+        return law, float(error[0]), None
+    values = _drawn_values(cells, sample.estimate, n_resamples, seed)
+    law = listed_law(values, np.full(n_resamples, 1.0 / n_resamples))
+    return law, float(error[0]), n_resamples
 
 
 def _drawn_values(

@@ -1,0 +1,295 @@
+"""The engine: laws of random sums, by enumeration, on lattices, and by inversion."""
+
+from __future__ import annotations
+
+from math import comb, log, log10
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from onechange.stats.enumeration import count_below, states_per_half
+from onechange.stats.exact import group, sign_law, smooth_subset_tail, subset_tail
+from onechange.stats.inversion import Tail, lobe_height, upper_tail
+from onechange.stats.lattice import find_lattice
+from onechange.stats.laws import (
+    IndependentLaws,
+    MultinomialLaw,
+    PoissonLaw,
+    SignLaw,
+)
+from onechange.stats.series import (
+    SeriesMultinomialLaw,
+    SeriesSignLaw,
+    power_sums,
+)
+from onechange.stats.size_and_sum import size_and_sum
+from onechange.stats.subset_means import subset_mean_limits
+
+FloatArray = NDArray[np.float64]
+
+
+def counted_log10(integers: list[int]) -> float:
+    """log10 of the share of subsets with a sum of zero or less, in whole numbers."""
+    room = -sum(k for k in integers if k < 0)
+    ways = [1] + [0] * room
+    for k in map(abs, integers):
+        for total in range(room, k - 1, -1):
+            ways[total] += ways[total - k]
+    return log10(sum(ways)) - len(integers) * log10(2)
+
+
+def ones(values: FloatArray) -> NDArray[np.int64]:
+    return np.ones(values.size, dtype=np.int64)
+
+
+@pytest.mark.parametrize(
+    ("n", "mean"), [(150, 1.2), (200, 1.5), (400, 1.0), (300, 3.0)]
+)
+def test_deep_tails_keep_their_relative_accuracy(n: int, mean: float) -> None:
+    rng = np.random.default_rng(n)
+    integers = np.rint(rng.normal(mean, 1.5, n) * 4).astype(int)
+    tail = subset_tail(*group(integers * 0.25))
+    expected = counted_log10(integers.tolist()) * log(10)
+    assert expected < -30.0
+    assert tail.log == pytest.approx(expected, abs=1e-9)
+
+
+def test_inversion_on_a_lattice_agrees_with_exact_counts_at_1e_minus_40() -> None:
+    rng = np.random.default_rng(5)
+    integers = np.rint(rng.normal(2.0, 1.4, 290) * 4).astype(int)
+    sizes, counts = group(np.abs(integers[integers != 0]).astype(float))
+    room = -int(integers[integers < 0].sum())
+    point = float(np.sum(sizes * counts)) - 2.0 * room
+    tail = upper_tail(SignLaw(sizes, counts), point, step=2.0)
+    expected = counted_log10(integers[integers != 0].tolist()) * log(10)
+    assert -130.0 < expected / log(10) < -36.0
+    assert tail.log == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize("n", [34, 40])
+@pytest.mark.parametrize("kind", ["normal", "skewed", "shifted"])
+def test_inversion_agrees_with_enumeration(n: int, kind: str) -> None:
+    rng = np.random.default_rng(n)
+    values = {
+        "normal": rng.normal(0.1, 1.0, n),
+        "skewed": rng.lognormal(0.0, 1.0, n) - 1.3,
+        "shifted": rng.normal(0.5, 1.0, n),
+    }[kind]
+    sizes, counts = group(np.abs(values))
+    exact = count_below(sizes, counts, -values[values < 0].sum(), 1e-12)
+    inverted = smooth_subset_tail(values, ones(values))
+    assert inverted.probability == pytest.approx(exact, abs=1e-7)
+
+
+def test_a_fine_lattice_counts_its_ties() -> None:
+    rng = np.random.default_rng(11)
+    integers = np.rint(100.0 * (rng.lognormal(0.0, 0.5, 900) - 1.13)).astype(np.int64)
+    # Adding the values one by one; all terms are positive.
+    room = -int(integers[integers < 0].sum())
+    mass = np.zeros(room + 1)
+    mass[0] = 1.0
+    for k in np.abs(integers[integers != 0]).tolist():
+        mass[k:] = 0.5 * mass[k:] + 0.5 * mass[: mass.size - k]
+        mass[: min(k, mass.size)] *= 0.5
+    assert mass[room] > 1e-6  # the tie that a continuous law would halve
+    got = subset_tail(*group(integers / 100.0))
+    assert got.probability == pytest.approx(float(np.sum(mass)), abs=1e-9)
+    assert got.probability == pytest.approx(float(np.sum(mass)), rel=1e-9)
+
+
+def test_values_that_cannot_fit_cost_one_half_each() -> None:
+    values = np.array([100.0] * 2000 + [-1.0])
+    tail = subset_tail(*group(values))
+    assert tail.probability == 0.0
+    assert tail.log == pytest.approx(-2000 * log(2), rel=1e-14)
+
+
+def test_a_dominating_value_is_split_off() -> None:
+    rng = np.random.default_rng(2)
+    values = np.append(rng.normal(0.1, 1.0, 60), -1e6)
+    tail = subset_tail(values, ones(values), lattice=False)
+    rest = subset_tail(values[:-1], ones(values[:-1]), lattice=False)
+    assert tail.probability == pytest.approx(0.5 + 0.5 * rest.probability, abs=1e-9)
+
+
+def test_tails_add_halve_and_complement() -> None:
+    tail = Tail.of(0.25)
+    assert tail.halved(1).probability == 0.125
+    assert tail.halved(2000).log == pytest.approx(log(0.25) - 2000 * log(2))
+    assert tail.plus(Tail.of(0.5)).probability == 0.75
+    assert tail.complement().probability == 0.75
+    assert Tail.of(0.0).log == -np.inf
+    assert Tail.of(1.0).complement().log == -np.inf
+
+
+def test_power_sums_reproduce_the_direct_sign_law() -> None:
+    rng = np.random.default_rng(3)
+    values, counts = group(rng.standard_t(4, 4000))
+    base = power_sums(values, counts)
+    assert base.outliers.size > 0
+    t = np.linspace(0.0, 9.0, 12) / np.sqrt(np.sum(values**2))
+    for shift in (0.0, 0.03, base.centre):
+        series = SeriesSignLaw.of(base, shift)
+        assert series is not None
+        sizes = np.abs(values - base.centre + shift)
+        direct = SignLaw(sizes, counts)
+        tilt = 2.5 * float(t[-1]) / 9.0
+        assert series.moments(tilt) == pytest.approx(direct.moments(tilt), rel=1e-11)
+        np.testing.assert_allclose(
+            series.tilted(tilt, t), direct.tilted(tilt, t), atol=1e-12
+        )
+        np.testing.assert_allclose(  # beyond the reach of the power sums
+            series.tilted(30.0 * tilt, t), direct.tilted(30.0 * tilt, t), atol=1e-12
+        )
+    assert SeriesSignLaw.of(base, 1e3) is None
+
+
+def test_power_sums_reproduce_the_direct_resampling_law() -> None:
+    rng = np.random.default_rng(4)
+    values, counts = group(rng.lognormal(0.0, 1.0, 3000))
+    base = power_sums(values, counts)
+    direct = MultinomialLaw(values - base.centre, counts / 3000, 3000)
+    series = SeriesMultinomialLaw(base)
+    t = np.linspace(0.0, 9.0, 12) / np.sqrt(np.sum((values - base.centre) ** 2))
+    for law, other in ((series, direct), (series.opposite(), direct.opposite())):
+        tilt = float(t[3])
+        assert law.moments(tilt) == pytest.approx(
+            other.moments(tilt), rel=1e-9, abs=1e-9
+        )
+        np.testing.assert_allclose(
+            law.tilted(tilt, t), other.tilted(tilt, t), atol=1e-11
+        )
+        assert law.support() == pytest.approx(other.support())
+
+
+def test_poisson_weights_sum_to_a_poisson_law() -> None:
+    law = PoissonLaw(np.array([1.0]), np.array([4]))
+    # P(N ≥ 7) with N Poisson of mean 4, on its lattice.
+    expected = 1.0 - sum(
+        np.exp(-4.0) * 4.0**k / float(np.prod(range(1, k + 1))) for k in range(7)
+    )
+    assert upper_tail(law, 7.0, step=1.0).probability == pytest.approx(
+        expected, abs=1e-12
+    )
+    assert law.support() == (0.0, np.inf)
+    assert law.opposite().support() == (-np.inf, 0.0)
+
+
+def test_independent_laws_add_up() -> None:
+    rng = np.random.default_rng(6)
+    values, counts = group(rng.normal(size=60))
+    sizes, counts = group(np.abs(values))
+    both = IndependentLaws(
+        (SignLaw(sizes[:30], counts[:30]), SignLaw(sizes[30:], counts[30:]))
+    )
+    whole = SignLaw(sizes, counts)
+    assert both.n_terms == whole.n_terms == 60
+    assert both.support() == pytest.approx(whole.support())
+    assert upper_tail(both.opposite(), 5.0).log == pytest.approx(
+        upper_tail(whole, 5.0).log, abs=1e-9
+    )
+
+
+def test_lobes_tell_lattices_from_continuous_values() -> None:
+    rng = np.random.default_rng(7)
+    few = np.append(np.ones(20), 0.5)
+    assert lobe_height(SignLaw(*group(few))) > 1e-3
+    assert lobe_height(SignLaw(*group(rng.random(300)))) < 1e-9
+    assert lobe_height(SignLaw(*group(rng.random(150)))) < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("values", "integers"),
+    [
+        ([0.0, 0.0], [0, 0]),
+        ([0.5, -0.25], [2, -1]),
+        ([1 / 3, 0.2, -2 / 7], [35, 21, -30]),
+        ([np.pi, 2 * np.pi, -3 * np.pi], [1, 2, -3]),
+        ([1234.567, 0.001], [1234567, 1]),
+    ],
+)
+def test_lattices_are_found(values: list[float], integers: list[int]) -> None:
+    found = find_lattice(np.array(values))
+    assert found is not None
+    assert found.integers.tolist() == integers
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[1.0, np.sqrt(2.0)], [np.pi, np.e, 1.0], [1e-12, 1.0, np.sqrt(2.0) * 1e-3]],
+)
+def test_incommensurable_values_have_no_lattice(values: list[float]) -> None:
+    assert find_lattice(np.array(values)) is None
+
+
+def test_lattice_serves_all_values() -> None:
+    thirds = np.append(np.arange(1.0, 400.0), 1.0 / 3.0)
+    found = find_lattice(thirds)
+    assert found is not None
+    assert found.unit == pytest.approx(1.0 / 3.0)
+    rng = np.random.default_rng(1)
+    assert find_lattice(np.append(np.arange(1.0, 400.0), rng.random(5))) is None
+
+
+def test_table_of_sizes_and_sums_is_the_binomial_law() -> None:
+    table = size_and_sum(np.array([-1.0, 0.0, 1.0]), np.array([3, 5, 9]))
+    assert table is not None
+    count = 0
+    for losses in range(4):
+        for wins in range(10):
+            for zeros in range(6):
+                if wins - losses <= 0.1 * (wins + losses + zeros):
+                    count += comb(3, losses) * comb(9, wins) * comb(5, zeros)
+    assert table.share(0.1) == pytest.approx(count / 2**17, abs=1e-14)
+
+
+def test_large_tables_are_left_to_inversion() -> None:
+    rng = np.random.default_rng(8)
+    values, counts = group(np.round(rng.normal(size=900), 3))
+    assert size_and_sum(values, counts) is None
+
+
+def test_table_of_sizes_and_sums_counts_subsets() -> None:
+    rng = np.random.default_rng(9)
+    integers = rng.integers(-4, 5, 60) * (rng.random(60) < 0.6)
+    ways = np.zeros((61, 481))  # size, sum + 240
+    ways[0, 240] = 1.0
+    for k in integers.tolist():
+        taken = np.zeros_like(ways)
+        taken[1:] = np.roll(ways, k, axis=1)[:-1]
+        ways = ways + taken
+    sizes, sums = np.arange(61)[:, None], np.arange(481)[None, :] - 240
+    table = size_and_sum(*group(integers / 4.0))
+    assert table is not None
+    assert table.unit == 0.25
+    for mean in (-0.75, -0.5, -1 / 3, 0.0, 0.21, 2 / 7):
+        below = float(np.sum(ways[sums <= mean * sizes + 1e-12])) / 2.0**60
+        above = float(np.sum(ways[sums >= mean * sizes - 1e-12])) / 2.0**60
+        assert table.share(mean) == pytest.approx(below, abs=1e-13)
+        assert table.share_above(mean) == pytest.approx(above, abs=1e-13)
+    low, high = table.limits(0.025)
+    for limit, share in ((low, table.share), (-high, lambda m: table.share_above(-m))):
+        assert share(limit / 0.25) > 0.025 >= share(limit / 0.25 - 1e-9)
+
+
+def test_table_and_inversion_find_the_same_limits() -> None:
+    rng = np.random.default_rng(9)
+    values = rng.integers(-20, 21, 500) * (rng.random(500) < 0.6) / 10.0
+    low, high = subset_mean_limits(values, np.ones(500), tail=0.025)
+    other = subset_mean_limits(values, np.ones(500), tail=0.025, largest_table=0)
+    spread = float(np.std(values))
+    assert low == pytest.approx(other[0], abs=1e-6 * spread)
+    assert high == pytest.approx(other[1], abs=1e-6 * spread)
+
+
+def test_states_are_counted_before_they_are_made() -> None:
+    assert states_per_half(np.full(10_000, 1)) == np.inf
+    assert states_per_half(np.array([1, 1, 1, 1])) == 4.0
+
+
+def test_many_values_take_the_series() -> None:
+    rng = np.random.default_rng(10)
+    sizes, counts = group(rng.random(1000) + 0.1)
+    assert isinstance(sign_law(sizes, counts), SeriesSignLaw)
+    assert isinstance(sign_law(sizes[:50], counts[:50]), SignLaw)
