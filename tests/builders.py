@@ -23,6 +23,7 @@ from onechange.decide import Decision, RuleStatus
 from onechange.delta import BinaryTable, Bounds, Delta, MetricValues, RelativeDelta
 from onechange.plan import Guardrail, Metric, Plan, Primary, SliceSpec
 from onechange.results import SourceFile
+from onechange.slice_effects import SliceHeterogeneity
 from onechange.stats.estimate import Interval, Note, TestResult
 
 SHA = "0123456789abcdef" * 4
@@ -126,7 +127,18 @@ def breakdown(labels: tuple[str, ...] = ("multi_hop", "factoid")) -> SliceBreakd
     return SliceBreakdown(
         spec=SliceSpec(("qtype",)),
         deltas=tuple(deltas),
-        heterogeneity_pvalue={"correct": 0.0123},
+        heterogeneity=(
+            SliceHeterogeneity(
+                metric="correct",
+                variant_name="variant",
+                test=TestResult(0.0123, "sign-flip", statistic=9.1),
+                df=len(labels) - 1,
+                i2=67.0,
+                tau2=0.01,
+                pooled_delta=0.02,
+                shrunken=tuple((((("qtype", label),)), 0.03) for label in labels),
+            ),
+        ),
     )
 
 

@@ -30,6 +30,8 @@ LAYERS: list[set[str]] = [
     {"values"},
     {"statistic_deltas"},
     {"slices"},
+    {"families", "composition", "slice_effects", "slice_weights"},
+    {"breakdowns"},
     {"compare"},
     {"sensitivity"},
     {"decide"},

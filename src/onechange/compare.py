@@ -8,16 +8,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from onechange import __version__, display
 from onechange.align import Audit, Pairs, align
+from onechange.breakdowns import SliceBreakdown, break_down
+from onechange.composition import Composition, compositions
 from onechange.delta import Delta, MetricValues, metric_delta
 from onechange.errors import PairingError
+from onechange.families import (
+    Family,
+    FamilyMember,
+    adjust_family,
+    question_units,
+    sampling_notes,
+)
 from onechange.missing import bounds
 from onechange.plan import Metric, Plan, resolve_metrics
 from onechange.read import read
 from onechange.results import Results, SourceFile
-from onechange.slices import SliceBreakdown, break_down
 from onechange.statistic_deltas import (
     Resamples,
     ResamplesKey,
@@ -64,7 +73,8 @@ class Comparison:
     `deltas` holds the overall deltas, metric by metric in the order of `metrics`
     (within a metric, variant by variant); the built-in rates stand in `rates`.
     `values` holds the question means behind them, by variant and metric name,
-    `resamples` the bootstrap deltas of each quantile.
+    `resamples` the bootstrap deltas of each quantile. `families` says which tests were
+    adjusted together, `compositions` where run means and paired deltas differ.
     """
 
     baseline: ArmSummary
@@ -80,6 +90,8 @@ class Comparison:
     notes: tuple[Note, ...]
     signature: str
     values: dict[tuple[str, str], MetricValues]
+    families: tuple[Family, ...] = ()
+    compositions: tuple[Composition, ...] = ()
     resamples: dict[ResamplesKey, Resamples] = field(default_factory=dict)
 
 
@@ -137,7 +149,7 @@ def compare(
     ]
     asked = asked_statistics(plan.guardrails)
     resamples: dict[ResamplesKey, Resamples] = {}
-    deltas = tuple(
+    raw = [
         delta
         for metric in metrics
         for part in variants
@@ -145,7 +157,15 @@ def compare(
             _overall_delta(part, metric),
             *further_deltas(part, metric, asked.get(metric.name, ()), resamples),
         )
+    ]
+    units = question_units(variants, plan.columns.cluster)
+    adjusted, overall_family = _adjusted(raw, variants, units, plan)
+    breakdowns, slice_family = break_down(
+        variants, metrics, plan, adjusted, units, resamples
     )
+    families = tuple(f for f in (overall_family, slice_family) if f is not None)
+    mixes = compositions(variants, adjusted, plan.slices)
+    deltas = _with_compositions(adjusted, mixes, plan)
     return Comparison(
         baseline=_summary(base, audits[0].trials[0]),
         variants=tuple(
@@ -160,12 +180,12 @@ def compare(
         rates=tuple(
             _rate_delta(part, name) for part in variants for name in part.rates
         ),
-        slices=tuple(
-            break_down(spec, variants, metrics, plan, resamples) for spec in plan.slices
-        ),
+        slices=breakdowns,
         trials=tuple(found for part in variants for found in part.trials.values()),
-        notes=notes,
-        signature=_signature(*aligned[0], deltas, plan),
+        notes=(*notes, *sampling_notes(families)),
+        signature=_signature(*aligned[0], deltas, plan, families),
+        families=families,
+        compositions=mixes,
         resamples=resamples,
         values={
             (part.name, name): values
@@ -252,6 +272,50 @@ def _overall_delta(variant: VariantValues, metric: Metric) -> Delta:
     return replace(delta, bounds=limits, notes=notes)
 
 
+def _adjusted(
+    deltas: list[Delta],
+    variants: Sequence[VariantValues],
+    units: Sequence[NDArray[np.int64]],
+    plan: Plan,
+) -> tuple[list[Delta], Family | None]:
+    """Adjust the deltas of all metrics and variants over all questions together."""
+    position = {variant.name: i for i, variant in enumerate(variants)}
+    tested = [i for i, d in enumerate(deltas) if d.statistic in ("mean", "ratio")]
+    found, family = adjust_family(
+        [FamilyMember(deltas[i], position[deltas[i].variant_name]) for i in tested],
+        variants,
+        units,
+        plan.analysis,
+        scope="overall",
+    )
+    adjusted = list(deltas)
+    for i, delta in zip(tested, found, strict=True):
+        adjusted[i] = delta
+    return adjusted, family
+
+
+def _with_compositions(
+    deltas: Sequence[Delta], mixes: Sequence[Composition], plan: Plan
+) -> tuple[Delta, ...]:
+    """Add a note where run means tell another story than the paired delta."""
+    decimals = display.metric_decimals(
+        deltas, display.rule_thresholds(plan.primary, plan.guardrails)
+    )
+    notes = {
+        (mix.metric, mix.variant_name): mix.note(decimals[mix.metric])
+        for mix in mixes
+        if mix.differs
+    }
+    found = []
+    for delta in deltas:
+        note = notes.get((delta.metric, delta.variant_name))
+        means = note is not None and delta.statistic == "mean"
+        found.append(
+            replace(delta, notes=(*delta.notes, note)) if note and means else delta
+        )
+    return tuple(found)
+
+
 def _in_both_arms(variant: VariantValues, metric: Metric) -> bool:
     arms = (variant.pairs.baseline, variant.pairs.variant)
     return all(metric.name in arm.metrics for arm in arms)
@@ -267,11 +331,19 @@ def _summary(arm: Results, n_trials: int) -> ArmSummary:
     )
 
 
-def _signature(pairs: Pairs, audit: Audit, deltas: Sequence[Delta], plan: Plan) -> str:
+def _signature(
+    pairs: Pairs,
+    audit: Audit,
+    deltas: Sequence[Delta],
+    plan: Plan,
+    families: Sequence[Family],
+) -> str:
     computed = [delta for delta in deltas if delta.delta is not None]
     intervals = [delta.interval.method for delta in computed if delta.interval]
     tests = [delta.test for delta in computed if delta.test]
-    sampled = any(test.n_resamples for test in tests)
+    sampled = any(test.n_resamples for test in tests) or any(
+        family.n_resamples for family in families
+    )
     clusters = pairs.clusters
     return display.signature(
         n=audit.paired,

@@ -1,35 +1,36 @@
-"""The same `Delta` for each slice of a breakdown."""
+"""One breakdown -> its slices: which paired questions belong to which."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onechange.delta import Delta, metric_delta
 from onechange.errors import PlanError
 from onechange.pairs import Pairs, question_means
-from onechange.plan import Guardrail, Metric, Plan, SliceSpec, parse_slice
-from onechange.statistic_deltas import (
-    Resamples,
-    ResamplesKey,
-    asked_statistics,
-    further_deltas,
-    ratio_metric_delta,
-)
-from onechange.stats.estimate import Note
-from onechange.values import VariantValues
+from onechange.plan import SliceSpec
 
-__all__ = ["NO_LABEL", "Slice", "SliceBreakdown", "break_down", "slice_questions"]
+__all__ = [
+    "NO_LABEL",
+    "SMALL_SLICES",
+    "Slice",
+    "SliceLabel",
+    "labels_questions",
+    "slice_questions",
+    "small_label",
+]
 
 BoolArray = NDArray[np.bool_]
-TextArray = NDArray[np.object_]
+IntArray = NDArray[np.int64]
+SliceLabel = tuple[tuple[str, str], ...]
 
 NO_LABEL = "(none)"  # the slice of questions without a label
+SMALL_SLICES = "(small slices)"  # all slices under the minimum size, joined
+MAX_SLICES = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,92 +49,9 @@ class Slice:
     questions: BoolArray
 
 
-@dataclass(frozen=True, slots=True)
-class SliceBreakdown:
-    """One breakdown: deltas of every metric in every slice, worst change first."""
-
-    spec: SliceSpec
-    deltas: tuple[Delta, ...]
-    small: tuple[tuple[str, int], ...] = ()
-    heterogeneity_pvalue: dict[str, float | None] | None = None
-    reversals: tuple[str, ...] = ()
-    notes: tuple[Note, ...] = ()
-
-
-def break_down(
-    spec: SliceSpec,
-    variants: Sequence[VariantValues],
-    metrics: Sequence[Metric],
-    plan: Plan,
-    resamples: dict[ResamplesKey, Resamples],
-) -> SliceBreakdown:
-    """Compute the delta of every metric and variant in every slice.
-
-    Parameters
-    ----------
-    spec : SliceSpec
-        The breakdown.
-    variants : sequence of VariantValues
-        Each variant with its pairs.
-    metrics : sequence of Metric
-        Resolved metrics.
-    plan : Plan
-        Slices with fewer pairs than its minimum are shown but marked; further
-        statistics are computed where an every-slice guardrail asks for them.
-    resamples : dict
-        Gains the resamples of each quantile.
-
-    Returns
-    -------
-    SliceBreakdown
-    """
-    asked = asked_statistics(_rules_of(plan, spec))
-    deltas: list[Delta] = []
-    for metric in metrics:
-        for variant in variants:
-            parts = slice_questions(variant.pairs, spec)
-            found = [_slice_delta(variant, metric, part) for part in parts]
-            for statistic in asked.get(metric.name, ()):
-                for part in parts:
-                    found += further_deltas(
-                        variant,
-                        metric,
-                        [statistic],
-                        resamples,
-                        questions=part.questions,
-                        slice_label=part.label,
-                    )
-            marked = [_marked_small(delta, plan.analysis.min_slice) for delta in found]
-            deltas.extend(sorted(marked, key=_worst_first))
-    return SliceBreakdown(spec=spec, deltas=tuple(deltas))
-
-
-def _rules_of(plan: Plan, spec: SliceSpec) -> list[Guardrail]:
-    """Keep the guardrails that must hold in every slice of this breakdown."""
-    return [
-        rule
-        for rule in plan.guardrails
-        if rule.every_slice is not None and parse_slice(rule.every_slice) == spec
-    ]
-
-
-def _slice_delta(variant: VariantValues, metric: Metric, part: Slice) -> Delta:
-    if metric.numerator is not None:
-        return ratio_metric_delta(
-            variant, metric, questions=part.questions, slice_label=part.label
-        )
-    return metric_delta(
-        metric.name,
-        metric.direction or "higher",
-        variant.metrics[metric.name],
-        variant.methods[metric.name],
-        questions=part.questions,
-        slice_label=part.label,
-        variant_name=variant.name,
-    )
-
-
-def slice_questions(pairs: Pairs, spec: SliceSpec) -> tuple[Slice, ...]:
+def slice_questions(
+    pairs: Pairs, spec: SliceSpec, *, everywhere: bool = False
+) -> tuple[Slice, ...]:
     """Divide the paired questions into the slices of one breakdown.
 
     Parameters
@@ -142,6 +60,8 @@ def slice_questions(pairs: Pairs, spec: SliceSpec) -> tuple[Slice, ...]:
         Both arms.
     spec : SliceSpec
         One column, several crossed columns, or one number with cut points.
+    everywhere : bool, default False
+        Divide all questions, those in one arm only too.
 
     Returns
     -------
@@ -152,19 +72,28 @@ def slice_questions(pairs: Pairs, spec: SliceSpec) -> tuple[Slice, ...]:
     Raises
     ------
     PlanError
-        When a column is not in the data, with the nearest one that is.
+        When a column is not in the data, with the nearest one that is, or has more
+        than `MAX_SLICES` values.
     """
     if spec.cuts:
         columns = [_cut_labels(pairs, spec.columns[0], spec.cuts)]
     else:
         columns = [_labels(pairs, column) for column in spec.columns]
-    paired = np.flatnonzero(pairs.paired)
+    paired = (
+        np.arange(pairs.paired.size) if everywhere else np.flatnonzero(pairs.paired)
+    )
     codes = np.zeros(paired.size, dtype=np.int64)
-    for labels, _ in columns:
-        codes = codes * (int(labels.max(initial=0)) + 1) + labels[paired]
+    for labels, names in columns:
+        codes = np.unique(codes, return_inverse=True)[1] * len(names) + labels[paired]
+    order = np.argsort(codes, kind="stable")
+    edges = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    if edges.size > MAX_SLICES:
+        raise PlanError(
+            f'slice "{spec.name}" has {edges.size} values over {paired.size} '
+            f"questions; slice by what has at most {MAX_SLICES}."
+        )
     slices = []
-    for code in np.unique(codes):
-        members = paired[codes == code]
+    for members in np.split(paired[order], edges[1:]) if order.size else ():
         questions = np.zeros(pairs.paired.size, dtype=np.bool_)
         questions[members] = True
         label = tuple(
@@ -175,7 +104,37 @@ def slice_questions(pairs: Pairs, spec: SliceSpec) -> tuple[Slice, ...]:
     return tuple(slices)
 
 
-def _labels(pairs: Pairs, column: str) -> tuple[NDArray[np.int64], list[str]]:
+def labels_questions(
+    pairs: Pairs, spec: SliceSpec, labels: Collection[SliceLabel]
+) -> BoolArray:
+    """Find the paired questions of some slices taken together.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Both arms.
+    spec : SliceSpec
+        The breakdown.
+    labels : collection of slice labels
+        Which of its slices.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_questions,)
+    """
+    found = np.zeros(pairs.paired.size, dtype=np.bool_)
+    for part in slice_questions(pairs, spec):
+        if part.label in labels:
+            found |= part.questions
+    return found
+
+
+def small_label(spec: SliceSpec) -> SliceLabel:
+    """Return the label of the slices under the minimum size, joined."""
+    return tuple((column, SMALL_SLICES) for column in spec.columns)
+
+
+def _labels(pairs: Pairs, column: str) -> tuple[IntArray, list[str]]:
     """Return the label code of each question, and the label of each code."""
     if column not in pairs.labels:
         known = sorted(pairs.labels)
@@ -187,17 +146,19 @@ def _labels(pairs: Pairs, column: str) -> tuple[NDArray[np.int64], list[str]]:
             f'slice "{column}" is not a column of labels in the data{hint}. '
             f"Columns of labels: {', '.join(known) or 'none'}."
         )
-    texts = np.array(
-        [NO_LABEL if text is None else str(text) for text in pairs.labels[column]],
-        dtype=object,
-    )
-    names, codes = np.unique(texts, return_inverse=True)
-    return codes.astype(np.int64), [str(name) for name in names]
+    texts = pairs.labels[column].tolist()
+    distinct = dict.fromkeys(texts)  # few, however many questions there are
+    names = sorted({NO_LABEL if text is None else str(text) for text in distinct})
+    codes = {name: code for code, name in enumerate(names)}
+    code_of = {
+        text: codes[NO_LABEL if text is None else str(text)] for text in distinct
+    }
+    return np.fromiter(map(code_of.__getitem__, texts), np.int64, len(texts)), names
 
 
 def _cut_labels(
     pairs: Pairs, column: str, cuts: tuple[float, ...]
-) -> tuple[NDArray[np.int64], list[str]]:
+) -> tuple[IntArray, list[str]]:
     """Cut a number, the baseline's question mean, at the stated points."""
     if column not in pairs.baseline.metrics:
         known = sorted(pairs.baseline.metrics)
@@ -215,19 +176,3 @@ def _cut_labels(
     codes = np.searchsorted(np.asarray(cuts), values, side="right")
     codes[np.isnan(values)] = len(names) - 1
     return codes.astype(np.int64), names
-
-
-def _marked_small(delta: Delta, min_slice: int) -> Delta:
-    if not 0 < delta.n_pairs < min_slice:
-        return delta
-    text = f"{delta.n_pairs} pairs, below the minimum slice size {min_slice}."
-    return replace(delta, notes=(*delta.notes, Note("small-slice", text)))
-
-
-def _worst_first(delta: Delta) -> tuple[bool, str, float, tuple[tuple[str, str], ...]]:
-    """Sort the means first, then each further statistic, by worsening."""
-    gain = float("inf")
-    if delta.delta is not None:
-        gain = delta.delta if delta.direction == "higher" else -delta.delta
-    further = delta.statistic not in ("mean", "ratio")
-    return further, delta.statistic, gain, delta.slice or ()

@@ -2,7 +2,7 @@
 
 from onechange.plan.features import NOT_BUILT
 from onechange.plan.flags import plan_from_flags
-from onechange.plan.keys import BUILT_IN_RATES, did_you_mean
+from onechange.plan.keys import BUILT_IN_RATES, EQUAL_WEIGHTS, did_you_mean
 from onechange.plan.metrics import resolve_metrics
 from onechange.plan.parts import (
     Analysis,
@@ -18,6 +18,7 @@ from onechange.plan.plan import Plan
 
 __all__ = [
     "BUILT_IN_RATES",
+    "EQUAL_WEIGHTS",
     "NOT_BUILT",
     "Analysis",
     "Change",

@@ -331,7 +331,8 @@ def _is_words(value: object) -> bool:
 
 def _is_weights(value: object) -> bool:
     return isinstance(value, dict) and all(
-        isinstance(mix, dict) and all(_is_number(share) for share in mix.values())
+        _is_text(mix)
+        or (isinstance(mix, dict) and all(_is_number(share) for share in mix.values()))
         for mix in value.values()
     )
 
@@ -364,7 +365,7 @@ _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "texts": (_is_texts, 'a list of texts such as ["a", "b"]'),
     "weights": (
         _is_weights,
-        'a table of shares per column such as { qtype = { "easy" = 0.5 } }',
+        'a table of shares per column such as { qtype = { "easy" = 0.5 } }, or "equal"',
     ),
     "whole": (_is_whole, "a whole number"),
     "words": (_is_words, 'a table of texts such as { "parse_error" = "failed" }'),

@@ -11,6 +11,7 @@ from onechange.errors import PlanError
 __all__ = [
     "ADJUSTMENTS",
     "BUILT_IN_RATES",
+    "EQUAL_WEIGHTS",
     "STATISTICS",
     "Key",
     "PlanKeyError",
@@ -29,6 +30,7 @@ Key = tuple[str | int, ...]
 
 BUILT_IN_RATES = {"failed": "lower", "unscored": "lower", "answered": "higher"}
 STATISTICS = ("mean", "p50", "p90", "p95", "p99", "loss_rate")
+EQUAL_WEIGHTS = "equal"  # in place of a mix: the macro average
 ADJUSTMENTS = ("max-t", "holm", "bh", "none")
 
 

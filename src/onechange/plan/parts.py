@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -257,6 +257,12 @@ class SliceSpec:
         """Name shown in reports, for example ``qtype × level``."""
         return " × ".join(self.columns)
 
+    @property
+    def text(self) -> str:
+        """Form that `parse_slice` reads: ``qtype,level`` or ``tokens:100,300``."""
+        cuts = ",".join(f"{cut:g}" for cut in self.cuts)
+        return ",".join(self.columns) + (f":{cuts}" if cuts else "")
+
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
@@ -335,8 +341,9 @@ def parse_slice(text: str) -> SliceSpec:
 def as_slices(
     slices: Sequence[SliceSpec | str | Sequence[str]],
     guardrails: Sequence[Guardrail] = (),
+    weights: Iterable[str] = (),
 ) -> tuple[SliceSpec, ...]:
-    """Return each breakdown once, with those that a guardrail needs."""
+    """Return each breakdown once, with those that a guardrail or a mix needs."""
     specs: list[SliceSpec] = []
     for item in slices:
         if isinstance(item, str):
@@ -346,6 +353,9 @@ def as_slices(
         else:
             specs.append(SliceSpec(tuple(item)))
     specs += [parse_slice(rule.every_slice) for rule in guardrails if rule.every_slice]
+    for text in weights:
+        if text not in [spec.text for spec in specs]:
+            specs.append(parse_slice(text))
     return tuple(dict.fromkeys(specs))
 
 

@@ -10,7 +10,13 @@ from typing import Any
 
 from onechange.plan.features import NOT_BUILT, features
 from onechange.plan.file import read_plan_file
-from onechange.plan.keys import BUILT_IN_RATES, Key, PlanKeyError, did_you_mean
+from onechange.plan.keys import (
+    BUILT_IN_RATES,
+    EQUAL_WEIGHTS,
+    Key,
+    PlanKeyError,
+    did_you_mean,
+)
 from onechange.plan.load import placed, plan_arguments
 from onechange.plan.parts import (
     Analysis,
@@ -45,8 +51,8 @@ class Plan:
         Which column plays which role; completed by what the other parts name.
     analysis : Analysis
         Settings of the statistics.
-    weights : mapping of str to mapping of str to float
-        Production mix per slice column.
+    weights : mapping of str to mapping of str to float, or to ``"equal"``
+        Production mix per slice column; equal weights give the macro average.
     name, hypothesis, question_set : str, optional
         Title, prediction, and the question set both arms must record.
     stage : str
@@ -80,7 +86,7 @@ class Plan:
     metrics: tuple[Metric, ...]
     columns: Columns
     analysis: Analysis
-    weights: Mapping[str, Mapping[str, float]]
+    weights: Mapping[str, Mapping[str, float] | str]
     name: str | None
     hypothesis: str | None
     question_set: str | None
@@ -99,7 +105,7 @@ class Plan:
         metrics: Sequence[Metric] = (),
         columns: Columns | None = None,
         analysis: Analysis | None = None,
-        weights: Mapping[str, Mapping[str, float]] | None = None,
+        weights: Mapping[str, Mapping[str, float] | str] | None = None,
         name: str | None = None,
         hypothesis: str | None = None,
         question_set: str | None = None,
@@ -114,7 +120,7 @@ class Plan:
         values: dict[str, Any] = {
             "primary": _primaries(primary),
             "guardrails": rules,
-            "slices": as_slices(slices, rules),
+            "slices": as_slices(slices, rules, weights or {}),
             "metrics": tuple(metrics),
             "columns": columns or Columns(),
             "analysis": analysis or Analysis(),
@@ -209,6 +215,13 @@ def _check(plan: Plan) -> None:
                     (key, index), f'"{name}" is declared twice; keep one of them.'
                 )
     for column, mix in plan.weights.items():
+        if isinstance(mix, str):
+            if mix != EQUAL_WEIGHTS:
+                raise PlanKeyError(
+                    ("data", "weights", column),
+                    f'is "{mix}"; give a share per label of {column}, or "equal".',
+                )
+            continue
         shares = list(mix.values())
         valid = all(math.isfinite(share) and share >= 0 for share in shares)
         if not valid or not sum(shares) > 0:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from onechange.compare import SliceBreakdown
+from onechange.breakdowns import SliceBreakdown
 from onechange.delta import Delta
 from onechange.display import format_count, format_pvalue
 from onechange.report.context import (
@@ -18,7 +18,6 @@ from onechange.report.context import (
 from onechange.report.deltas import clusters_column, counts_text, figures
 from onechange.report.document import (
     Block,
-    Bullets,
     Column,
     Paragraph,
     Plot,
@@ -26,8 +25,17 @@ from onechange.report.document import (
     Table,
 )
 from onechange.report.forest import ForestRow, forest_lines
+from onechange.report.slice_findings import (
+    equals,
+    family_text,
+    heterogeneity_table,
+    heterogeneity_text,
+    reversal_blocks,
+    weighted_table,
+)
+from onechange.slices import SliceLabel
 
-__all__ = ["forest_plot", "heterogeneity_text", "slices_section"]
+__all__ = ["forest_plot", "slices_section"]
 
 
 def slices_section(context: Context) -> Section | None:
@@ -39,6 +47,8 @@ def slices_section(context: Context) -> Section | None:
         details += _breakdown_details(context, breakdown)
     if not details:
         return None
+    families = [f for f in context.comparison.families if f.scope == "slices"]
+    blocks += [Paragraph(family_text(f)) for f in families if family_text(f)]
     return Section("slices", "Slices", tuple(blocks), tuple(details))
 
 
@@ -72,7 +82,10 @@ def forest_plot(
     whole = _of(context.comparison.deltas, metric, variant_name)[:1]
     adjusted = any(row.pvalue_adjusted is not None for row in shown)
     name = breakdown.spec.name
-    drawn = tuple(_forest_row(context, row, adjusted, name) for row in (*shown, *whole))
+    drawn = tuple(
+        _forest_row(context, row, adjusted and row.slice is not None, name)
+        for row in (*shown, *whole)
+    )
     lines = forest_lines(
         drawn if intervals else [replace(row, interval_text="") for row in drawn],
         direction=rows[0].direction,
@@ -84,15 +97,9 @@ def forest_plot(
     hidden = len(rows) - len(shown)
     if hidden:
         caption += f" (the {len(shown)} worst of {len(rows)} slices)"
-    het = heterogeneity_text(breakdown, metric)
+    het = heterogeneity_text(breakdown, metric, variant_name)
     caption = f"{caption}; {het}" if het else caption
     return Plot(lines, caption, drawn, rows[0].direction)
-
-
-def heterogeneity_text(breakdown: SliceBreakdown, metric: str) -> str:
-    """Say how likely the slices are to differ this much by chance; may be empty."""
-    pvalue = (breakdown.heterogeneity_pvalue or {}).get(metric)
-    return "" if pvalue is None else f"heterogeneity p {_equals(format_pvalue(pvalue))}"
 
 
 def _breakdown_blocks(context: Context, breakdown: SliceBreakdown) -> list[Block]:
@@ -103,12 +110,27 @@ def _breakdown_blocks(context: Context, breakdown: SliceBreakdown) -> list[Block
             plot = forest_plot(context, breakdown, name, variant, intervals=False)
             if plot is not None:
                 blocks.append(plot)
-    if breakdown.reversals:
-        blocks.append(Paragraph("; ".join(breakdown.reversals), "Reversals"))
-    if breakdown.small:
-        text = ", ".join(f"{label} ({format_count(n)})" for label, n in breakdown.small)
+    blocks += reversal_blocks(context, breakdown)
+    small = _small_slices(breakdown)
+    if small:
+        text = ", ".join(f"{label} ({format_count(n)})" for label, n in small.items())
         blocks.append(Paragraph(text, "Slices under the minimum size"))
-    return blocks
+    mix = weighted_table(context, breakdown)
+    return blocks if mix is None else [*blocks, mix]
+
+
+def _small_slices(breakdown: SliceBreakdown) -> dict[str, int]:
+    """Slices under the minimum size, with their largest number of pairs."""
+    sizes: dict[str, int] = {}
+    for delta in breakdown.deltas:
+        label = slice_text(delta.slice)
+        sizes[label] = max(sizes.get(label, 0), delta.n_pairs)
+    large = {
+        slice_text(delta.slice)
+        for delta in breakdown.deltas
+        if all(note.code != "small-slice" for note in delta.notes) and delta.n_pairs
+    }
+    return {label: n for label, n in sizes.items() if label not in large}
 
 
 def _breakdown_details(context: Context, breakdown: SliceBreakdown) -> list[Block]:
@@ -116,9 +138,8 @@ def _breakdown_details(context: Context, breakdown: SliceBreakdown) -> list[Bloc
     blocks: list[Block] = [
         _slices_table(context, breakdown, metrics, _variants(breakdown))
     ]
-    texts = [(name, heterogeneity_text(breakdown, name)) for name in metrics]
-    tested = tuple(f"{name}: {text}" for name, text in texts if text)
-    return [*blocks, Bullets(tested)] if tested else blocks
+    tests = heterogeneity_table(context, breakdown)
+    return blocks if tests is None else [*blocks, tests]
 
 
 def _metrics(context: Context, breakdown: SliceBreakdown) -> list[str]:
@@ -141,8 +162,16 @@ def _slices_table(
         d
         for metric in metrics
         for variant in variants
-        for d in _of(breakdown.deltas, metric, variant)
+        for d in (
+            *_of(breakdown.deltas, metric, variant),
+            *_of(breakdown.joined, metric, variant),
+        )
     ]
+    shrunken = {
+        (h.metric, h.variant_name, label): delta
+        for h in breakdown.heterogeneity
+        for label, delta in h.shrunken
+    }
     adjusted = any(d.pvalue_adjusted is not None for d in deltas)
     joint = any(d.simultaneous_interval is not None for d in deltas)
     columns = (
@@ -158,6 +187,7 @@ def _slices_table(
         Column("p", "r", "of this slice alone"),
         *([Column("adjusted p", "r", "over all slices")] if adjusted else []),
         *([Column("simultaneous interval", "r", "all at once")] if joint else []),
+        *([Column("shrunken", "r", "drawn to the mean of slices")] if shrunken else []),
         Column("better/same/worse", "r"),
     )
     rows = tuple(
@@ -169,6 +199,7 @@ def _slices_table(
             *figures(context, d, deltas),
             *([format_pvalue(d.pvalue_adjusted)] if adjusted else []),
             *([context.interval(d.metric, d.simultaneous_interval)] if joint else []),
+            *([_shrunken(context, d, shrunken)] if shrunken else []),
             counts_text(d),
         )
         for d in deltas
@@ -183,6 +214,17 @@ def _slices_table(
     return Table(columns, rows, links=links)
 
 
+def _shrunken(
+    context: Context,
+    delta: Delta,
+    shrunken: Mapping[tuple[str, str, SliceLabel], float],
+) -> str:
+    value = None
+    if delta.statistic == "mean":
+        value = shrunken.get((delta.metric, delta.variant_name, delta.slice or ()))
+    return context.number(delta.metric, value, signed=True)
+
+
 def _of(deltas: Sequence[Delta], metric: str, variant_name: str) -> list[Delta]:
     return [d for d in deltas if d.metric == metric and d.variant_name == variant_name]
 
@@ -193,7 +235,7 @@ def _forest_row(
     interval = delta.interval
     remarks = []
     if adjusted and delta.pvalue_adjusted is not None:
-        remarks.append(f"adj. p {_equals(format_pvalue(delta.pvalue_adjusted))}")
+        remarks.append(f"adj. p {equals(format_pvalue(delta.pvalue_adjusted))}")
     codes = {note.code for note in delta.notes}
     remarks += [
         words
@@ -222,7 +264,3 @@ def _link(delta: Delta, breakdown: str) -> str:
     part = delta.slice
     filters = [] if part is None else [(breakdown, slice_text(part))]
     return question_link(filters, delta.metric)
-
-
-def _equals(text: str) -> str:
-    return text if text.startswith("<") else f"= {text}"

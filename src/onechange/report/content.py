@@ -13,6 +13,7 @@ from onechange.report.methods import methods_section
 from onechange.report.questions import questions_section
 from onechange.report.rules import headline, lead, rules_section
 from onechange.report.runs import runs_section
+from onechange.report.slice_findings import composition_section
 from onechange.report.unscored import unscored_section
 
 __all__ = ["build_document"]
@@ -39,6 +40,7 @@ def build_document(result: Comparison | Decision) -> Document:
         rules_section(context),
         metrics_section(context),
         slices_section(context),
+        composition_section(context),
         runs_section(context),
         questions_section(context),
         unscored_section(context),

@@ -97,6 +97,11 @@ def main_notes(comparison: Comparison, decision: Decision | None) -> NoteList:
         met.add(trials.notes, trials.metric)
     for breakdown in comparison.slices:
         met.add(breakdown.notes, breakdown.spec.name)
+        for delta in breakdown.deltas:
+            met.add(
+                (note for note in delta.notes if note.code == "reversal"),
+                f"{delta.metric}, {slice_text(delta.slice)}",
+            )
     return met
 
 
@@ -176,6 +181,7 @@ def _only(comparison: Comparison, variant: str) -> Comparison:
     def kept(deltas: tuple[Delta, ...]) -> tuple[Delta, ...]:
         return tuple(delta for delta in deltas if delta.variant_name == variant)
 
+    named = tuple(row for row in comparison.trials if row.variant_name == variant)
     per_variant = len(comparison.trials) // len(names)
     first = position * per_variant
     return replace(
@@ -185,11 +191,11 @@ def _only(comparison: Comparison, variant: str) -> Comparison:
         pairs=(comparison.pairs[position],),
         deltas=kept(comparison.deltas),
         rates=kept(comparison.rates),
-        slices=tuple(
-            replace(breakdown, deltas=kept(breakdown.deltas))
-            for breakdown in comparison.slices
+        slices=tuple(part.of_variant(variant) for part in comparison.slices),
+        compositions=tuple(
+            part for part in comparison.compositions if part.variant_name == variant
         ),
-        trials=comparison.trials[first : first + per_variant],
+        trials=named or comparison.trials[first : first + per_variant],
     )
 
 

@@ -32,7 +32,7 @@ def to_csv(result: Comparison | Decision) -> str:
         cells. Texts that a spreadsheet would run as a formula get a leading ``'``.
     """
     comparison = comparison_of(result)
-    parts = [d for breakdown in comparison.slices for d in breakdown.deltas]
+    parts = [d for b in comparison.slices for d in (*b.deltas, *b.joined)]
     rows = [_row(d) for d in (*comparison.deltas, *comparison.rates, *parts)]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterable, Mapping
-from typing import Any
 
 from onechange import __version__
 from onechange.align import Audit
@@ -14,15 +11,27 @@ from onechange.decide import Decision, RuleStatus
 from onechange.delta import Bounds, Delta, RelativeDelta
 from onechange.plan import Plan
 from onechange.report.context import comparison_of, decision_of
-from onechange.stats.estimate import Interval, Note, TestResult
-from onechange.trials import ArmTrials, MetricTrials
+from onechange.report.json_slices import (
+    breakdowns_json,
+    composition_json,
+    family_json,
+)
+from onechange.report.json_trials import trials_json
+from onechange.report.json_values import (
+    Json,
+    interval_json,
+    notes_json,
+    number_json,
+    numbers_json,
+    outcome_json,
+    plain_json,
+    pvalue_json,
+    slice_json,
+)
 
 __all__ = ["SCHEMA", "audit_plain", "to_json", "to_plain"]
 
 SCHEMA = 1
-SMALLEST_DOUBLE = 5e-324
-
-Json = dict[str, Any]
 
 
 def to_json(result: Comparison | Decision) -> str:
@@ -65,7 +74,7 @@ def to_plain(result: Comparison | Decision) -> Json:
     comparison, decision = comparison_of(result), decision_of(result)
     plan = decision.plan if decision else comparison.plan
     audits = [audit_plain(audit) for audit in comparison.audits]
-    parts = [d for breakdown in comparison.slices for d in breakdown.deltas]
+    parts = [d for b in comparison.slices for d in (*b.deltas, *b.joined)]
     return {
         "schema": SCHEMA,
         "version": __version__,
@@ -77,10 +86,14 @@ def to_plain(result: Comparison | Decision) -> Json:
         "plan": _plan(plan),
         "audit": audits[0] if len(audits) == 1 else audits,
         "deltas": [_delta(d) for d in (*comparison.deltas, *comparison.rates, *parts)],
-        "slices": {b.spec.name: _breakdown(b) for b in comparison.slices},
-        "trials": _trials(comparison),
+        "slices": breakdowns_json(
+            comparison.slices, several=len(comparison.variants) > 1
+        ),
+        "families": [family_json(family) for family in comparison.families],
+        "composition": [composition_json(part) for part in comparison.compositions],
+        "trials": trials_json(comparison.trials, plan.analysis.confidence_level),
         "decision": None if decision is None else _decision(decision),
-        "notes": _notes(comparison.notes),
+        "notes": notes_json(comparison.notes),
         "signature": comparison.signature,
     }
 
@@ -94,7 +107,7 @@ def _arm(arm: ArmSummary) -> Json:
         "files": [{"name": f.name, "sha256": f.sha256} for f in arm.files],
         "rows": arm.n_rows,
         "trials": arm.n_trials,
-        "settings": _plain(arm.settings),
+        "settings": plain_json(arm.settings),
     }
 
 
@@ -109,8 +122,8 @@ def _plan(plan: Plan) -> Json:
         if change is None
         else {
             "setting": change.setting,
-            "from": _plain(change.before),
-            "to": _plain(change.after),
+            "from": plain_json(change.before),
+            "to": plain_json(change.after),
         },
         "confidence_level": plan.analysis.confidence_level,
         "seed": plan.analysis.seed,
@@ -159,12 +172,12 @@ def audit_plain(audit: Audit) -> Json:
         "settings_changed": [
             {
                 "setting": change.setting,
-                "baseline": _plain(change.baseline),
-                "variant": _plain(change.variant),
+                "baseline": plain_json(change.baseline),
+                "variant": plain_json(change.variant),
             }
             for change in audit.settings_changed
         ],
-        "notes": _notes(audit.notes),
+        "notes": notes_json(audit.notes),
     }
 
 
@@ -179,25 +192,25 @@ def _delta(delta: Delta) -> Json:
     table = delta.table
     return {
         "metric": delta.metric,
-        "slice": _slice(delta.slice),
+        "slice": slice_json(delta.slice),
         "statistic": delta.statistic,
         "direction": delta.direction,
         "n_pairs": delta.n_pairs,
         "n_clusters": delta.n_clusters,
-        "baseline": _number(delta.baseline),
-        "variant": _number(delta.variant),
+        "baseline": number_json(delta.baseline),
+        "variant": number_json(delta.variant),
         "variant_name": delta.variant_name,
-        "delta": _number(delta.delta),
-        "standard_error": _number(delta.standard_error),
-        "difference_range": _numbers(delta.difference_range),
+        "delta": number_json(delta.delta),
+        "standard_error": number_json(delta.standard_error),
+        "difference_range": numbers_json(delta.difference_range),
         "relative": _relative(delta.relative),
-        "baseline_interval": _interval(delta.baseline_interval),
-        "variant_interval": _interval(delta.variant_interval),
-        "interval": _interval(delta.interval),
-        "bootstrap_interval": _interval(delta.bootstrap_interval),
-        "permutation_interval": _interval(delta.permutation_interval),
-        "simultaneous_interval": _interval(delta.simultaneous_interval),
-        "test": _test(delta.test, delta.pvalue_adjusted),
+        "baseline_interval": interval_json(delta.baseline_interval),
+        "variant_interval": interval_json(delta.variant_interval),
+        "interval": interval_json(delta.interval),
+        "bootstrap_interval": interval_json(delta.bootstrap_interval),
+        "permutation_interval": interval_json(delta.permutation_interval),
+        "simultaneous_interval": interval_json(delta.simultaneous_interval),
+        "test": outcome_json(delta.test, delta.pvalue_adjusted),
         "wins": delta.wins if delta.n_pairs else None,
         "ties": delta.ties if delta.n_pairs else None,
         "losses": delta.losses if delta.n_pairs else None,
@@ -211,44 +224,9 @@ def _delta(delta: Delta) -> Json:
         },
         "effect_size": None
         if delta.effect_size is None
-        else {name: _number(value) for name, value in delta.effect_size.items()},
+        else {name: number_json(value) for name, value in delta.effect_size.items()},
         "bounds": _bounds(delta.bounds),
-        "notes": _notes(delta.notes),
-    }
-
-
-def _slice(labels: tuple[tuple[str, str], ...] | None) -> dict[str, str] | None:
-    return None if labels is None else dict(labels)
-
-
-def _interval(interval: Interval | None) -> Json | None:
-    if interval is None:
-        return None
-    return {
-        "low": _number(interval.low),
-        "high": _number(interval.high),
-        "confidence_level": interval.confidence_level,
-        "method": interval.method,
-        "degenerate": interval.degenerate,
-        "n_resamples": interval.n_resamples,
-        "notes": _notes(interval.notes),
-    }
-
-
-def _test(test: TestResult | None, adjusted: float | None) -> Json | None:
-    if test is None:
-        return None
-    return {
-        "pvalue": _pvalue(test.pvalue),
-        "pvalue_adjusted": _pvalue(adjusted),
-        "method": test.method,
-        "alternative": test.alternative,
-        "statistic": _number(test.statistic),
-        "exact": test.exact,
-        "n_resamples": test.n_resamples,
-        "monte_carlo_error": _number(test.monte_carlo_error),
-        "log10_pvalue": _number(test.log10_pvalue),
-        "notes": _notes(test.notes),
+        "notes": notes_json(delta.notes),
     }
 
 
@@ -256,8 +234,8 @@ def _relative(relative: RelativeDelta | None) -> Json | None:
     if relative is None:
         return None
     return {
-        "delta": _number(relative.delta),
-        "interval": _interval(relative.interval),
+        "delta": number_json(relative.delta),
+        "interval": interval_json(relative.interval),
         "reason": relative.reason,
     }
 
@@ -266,9 +244,9 @@ def _bounds(bounds: Bounds | None) -> Json | None:
     if bounds is None:
         return None
     return {
-        "low": _number(bounds.low),
-        "high": _number(bounds.high),
-        "interval": _interval(bounds.interval),
+        "low": number_json(bounds.low),
+        "high": number_json(bounds.high),
+        "interval": interval_json(bounds.interval),
         "n_questions": bounds.n_questions,
         "n_incomplete": bounds.n_incomplete,
         "n_not_applicable": bounds.n_not_applicable,
@@ -276,47 +254,7 @@ def _bounds(bounds: Bounds | None) -> Json | None:
     }
 
 
-def _breakdown(breakdown: Any) -> Json:
-    pvalues: Mapping[str, float | None] = breakdown.heterogeneity_pvalue or {}
-    return {
-        "columns": list(breakdown.spec.columns),
-        "cuts": [_number(cut) for cut in breakdown.spec.cuts],
-        "heterogeneity_pvalue": {k: _pvalue(v) for k, v in pvalues.items()},
-        "reversals": list(breakdown.reversals),
-        "small": [{"label": label, "n_pairs": n} for label, n in breakdown.small],
-        "notes": _notes(breakdown.notes),
-    }
-
-
-# ---------------------------------------------------------------- trials and decision
-
-
-def _trials(comparison: Comparison) -> Json:
-    by_metric: dict[str, list[MetricTrials]] = {}
-    for trials in comparison.trials:
-        by_metric.setdefault(trials.metric, []).append(trials)
-    found: Json = {}
-    for metric, rows in by_metric.items():
-        found[metric] = {
-            "baseline": _arm_trials(rows[0].baseline),
-            "variant": _arm_trials(rows[0].variant),
-            "notes": _notes(note for row in rows for note in row.notes),
-        }
-        if len(rows) > 1:
-            found[metric]["variants"] = [_arm_trials(row.variant) for row in rows]
-    return found
-
-
-def _arm_trials(trials: ArmTrials) -> Json:
-    return {
-        "labels": list(trials.labels),
-        "means": [_number(mean) for mean in trials.means],
-        "between_trial_sd": _number(trials.between_trial_sd),
-        "within_question_sd": _number(trials.within_question_sd),
-        "icc": _number(trials.icc),
-        "flip_rate": _number(trials.flip_rate),
-        "reason": trials.reason,
-    }
+# ---------------------------------------------------------------- decision
 
 
 def _decision(decision: Decision) -> Json:
@@ -326,7 +264,7 @@ def _decision(decision: Decision) -> Json:
         "reason": decision.reason,
         "statuses": [_status(status) for status in decision.statuses],
         "next_steps": list(decision.next_steps),
-        "notes": _notes(decision.notes),
+        "notes": notes_json(decision.notes),
     }
 
 
@@ -337,51 +275,16 @@ def _status(status: RuleStatus) -> Json:
         "role": status.role,
         "statistic": status.statistic,
         "variant_name": status.variant_name,
-        "slice": _slice(status.slice),
+        "slice": slice_json(status.slice),
         "rule": status.rule,
-        "margin": margin if isinstance(margin, str) else _number(margin),
-        "limit": _number(status.limit),
-        "min_improvement": _number(status.min_improvement),
-        "pvalue_margin": _pvalue(status.pvalue_margin),
-        "smallest_margin": _number(status.smallest_margin),
-        "pass_probability_unchanged": _number(status.pass_probability_unchanged),
+        "margin": margin if isinstance(margin, str) else number_json(margin),
+        "limit": number_json(status.limit),
+        "min_improvement": number_json(status.min_improvement),
+        "pvalue_margin": pvalue_json(status.pvalue_margin),
+        "smallest_margin": number_json(status.smallest_margin),
+        "pass_probability_unchanged": number_json(status.pass_probability_unchanged),
         "further_questions": status.further_questions,
         "status": str(status.status),
         "reason": status.reason,
-        "notes": _notes(status.notes),
+        "notes": notes_json(status.notes),
     }
-
-
-# ---------------------------------------------------------------- plain values
-
-
-def _notes(notes: Iterable[Note]) -> list[Json]:
-    return [{"code": note.code, "text": note.text} for note in notes]
-
-
-def _number(value: float | None) -> float | int | None:
-    if value is None or not math.isfinite(value):
-        return None
-    return int(value) if isinstance(value, int) else float(value) + 0.0
-
-
-def _numbers(values: Iterable[float] | None) -> list[float | int | None] | None:
-    return None if values is None else [_number(value) for value in values]
-
-
-def _pvalue(pvalue: float | None) -> float | int | None:
-    """Write a p below the double range as the smallest double, never as 0."""
-    value = _number(pvalue)
-    return None if value is None else max(value, SMALLEST_DOUBLE)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float):
-        return _number(value)
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    return str(value)

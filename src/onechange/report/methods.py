@@ -230,7 +230,7 @@ def _slices(comparison: Comparison, cited: list[str]) -> Iterator[str]:
         method = comparison.plan.analysis.adjust
         words = _described(ADJUSTMENTS, method, cited)
         yield f"p-values of slices are adjusted by {words}."
-    if any(b.heterogeneity_pvalue for b in comparison.slices):
+    if any(b.heterogeneity for b in comparison.slices):
         words = _described(
             {"q": ("Cochran's Q under sign flips", ("cochran1954",))}, "q", cited
         )

@@ -54,6 +54,7 @@ SERIOUS = (
     "selective-rerun",
     "identical-trials",
     "reversal",
+    "composition",
     "interval-and-test-disagree",
 )
 # Said last, and first to give way: they describe the reading, not the result.
@@ -63,6 +64,7 @@ ROUTINE = {
     "trials-inferred",
     "unmatched-questions",
     "unscored-rows",
+    "sampled",
 }
 COLORS = {
     "pass": "32",

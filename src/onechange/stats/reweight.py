@@ -40,8 +40,9 @@ def mover_interval(
     intervals: Sequence[Interval],
     *,
     confidence_level: float = 0.95,
+    independent: bool = True,
 ) -> Interval:
-    """Interval of a weighted sum of independent deltas from their own intervals.
+    """Interval of a weighted sum of deltas from their own intervals.
 
     Parameters
     ----------
@@ -52,6 +53,8 @@ def mover_interval(
         One per delta, at `confidence_level`.
     confidence_level : float
         Two-sided level.
+    independent : bool
+        False adds half-widths up instead, which holds whatever ties the deltas.
 
     Returns
     -------
@@ -76,8 +79,10 @@ def mover_interval(
         if w > 0
     ]
     estimate = math.fsum(w * d for w, d, _ in used)
-    below = math.sqrt(math.fsum((w * (d - part.low)) ** 2 for w, d, part in used))
-    above = math.sqrt(math.fsum((w * (part.high - d)) ** 2 for w, d, part in used))
+    power = 2 if independent else 1
+    below = math.fsum((w * (d - part.low)) ** power for w, d, part in used)
+    above = math.fsum((w * (part.high - d)) ** power for w, d, part in used)
+    below, above = below ** (1 / power), above ** (1 / power)
     return Interval(
         estimate - below,
         estimate + above,

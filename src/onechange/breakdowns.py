@@ -1,0 +1,346 @@
+"""The same `Delta` for each slice of a breakdown, and what slices say together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onechange.delta import Delta, metric_delta
+from onechange.display import metric_decimals, rule_thresholds
+from onechange.families import Family, FamilyMember, adjust_family
+from onechange.plan import Guardrail, Metric, Plan, SliceSpec, parse_slice
+from onechange.slice_effects import (
+    Reversal,
+    SliceHeterogeneity,
+    reversals,
+    slice_heterogeneity,
+)
+from onechange.slice_weights import WeightedDelta, weighted_delta
+from onechange.slices import Slice, SliceLabel, slice_questions, small_label
+from onechange.statistic_deltas import (
+    Resamples,
+    ResamplesKey,
+    asked_statistics,
+    further_deltas,
+    ratio_metric_delta,
+)
+from onechange.stats.estimate import Note
+from onechange.values import VariantValues
+
+__all__ = ["SliceBreakdown", "break_down"]
+
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class SliceBreakdown:
+    """One breakdown: deltas of every metric in every slice, worst change first.
+
+    Parameters
+    ----------
+    spec : SliceSpec
+        What it is by.
+    deltas : tuple of Delta
+        Metric by metric, variant by variant, from the worst slice to the best.
+    joined : tuple of Delta
+        The slices under the minimum size, joined, for guardrails that must hold in
+        every slice.
+    heterogeneity : tuple of SliceHeterogeneity
+        Per metric and variant.
+    reversals : tuple of Reversal
+        Slices on the other side of zero from the overall delta, the shown ones first.
+    weighted : tuple of WeightedDelta
+        Deltas of the stated mix, per metric and variant.
+    notes : tuple of Note
+        Caveats of the whole breakdown.
+    """
+
+    spec: SliceSpec
+    deltas: tuple[Delta, ...]
+    joined: tuple[Delta, ...] = ()
+    heterogeneity: tuple[SliceHeterogeneity, ...] = ()
+    reversals: tuple[Reversal, ...] = ()
+    weighted: tuple[WeightedDelta, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    def of_variant(self, name: str) -> SliceBreakdown:
+        """Keep what is about one variant."""
+        return replace(
+            self,
+            deltas=tuple(d for d in self.deltas if d.variant_name == name),
+            joined=tuple(d for d in self.joined if d.variant_name == name),
+            heterogeneity=tuple(
+                h for h in self.heterogeneity if h.variant_name == name
+            ),
+            reversals=tuple(r for r in self.reversals if r.variant_name == name),
+            weighted=tuple(w for w in self.weighted if w.variant_name == name),
+        )
+
+
+def break_down(
+    variants: Sequence[VariantValues],
+    metrics: Sequence[Metric],
+    plan: Plan,
+    overall: Sequence[Delta],
+    units: Sequence[IntArray],
+    resamples: dict[ResamplesKey, Resamples],
+) -> tuple[tuple[SliceBreakdown, ...], Family | None]:
+    """Compute every breakdown of the plan, and adjust all slices together.
+
+    Parameters
+    ----------
+    variants : sequence of VariantValues
+        Each variant with its pairs.
+    metrics : sequence of Metric
+        Resolved metrics.
+    plan : Plan
+        Slices with fewer pairs than its minimum are shown but marked; further
+        statistics are computed where an every-slice guardrail asks for them.
+    overall : sequence of Delta
+        The deltas over all questions.
+    units : sequence of ndarray of int
+        From `question_units`.
+    resamples : dict
+        Gains the resamples of each quantile.
+
+    Returns
+    -------
+    breakdowns : tuple of SliceBreakdown
+        In the order of the plan.
+    family : Family or None
+        All slices at or above the minimum size × all metrics × all variants.
+    """
+    members: list[FamilyMember] = []
+    raw: list[SliceBreakdown] = []
+    parts = {}
+    for spec in plan.slices:
+        parts[spec] = [slice_questions(v.pairs, spec) for v in variants]
+        raw.append(
+            _raw_breakdown(spec, variants, metrics, plan, parts[spec], resamples)
+        )
+        members += _members(raw[-1], variants, parts[spec])
+    adjusted, family = adjust_family(
+        members, variants, units, plan.analysis, scope="slices"
+    )
+    decimals = _decimals(plan, overall, raw)
+    of = {_key(m.spec, m.delta): d for m, d in zip(members, adjusted, strict=True)}
+    found = []
+    for breakdown in raw:
+        deltas = [of.get(_key(breakdown.spec, d), d) for d in breakdown.deltas]
+        found.append(
+            _finished(
+                replace(breakdown, deltas=tuple(deltas)),
+                variants,
+                metrics,
+                plan,
+                overall,
+                parts[breakdown.spec],
+                decimals,
+            )
+        )
+    return tuple(found), family
+
+
+def _key(
+    spec: SliceSpec | None, delta: Delta
+) -> tuple[SliceSpec | None, str, str, str, SliceLabel | None]:
+    return spec, delta.metric, delta.statistic, delta.variant_name, delta.slice
+
+
+def _raw_breakdown(
+    spec: SliceSpec,
+    variants: Sequence[VariantValues],
+    metrics: Sequence[Metric],
+    plan: Plan,
+    parts: Sequence[Sequence[Slice]],
+    resamples: dict[ResamplesKey, Resamples],
+) -> SliceBreakdown:
+    rules = _rules_of(plan, spec)
+    asked = asked_statistics(rules)
+    joined_metrics = {rule.metric for rule in rules}
+    deltas: list[Delta] = []
+    joined: list[Delta] = []
+    for metric in metrics:
+        statistics = ("mean", *asked.get(metric.name, ()))
+        for variant, slices in zip(variants, parts, strict=True):
+            found = [
+                _marked_small(delta, plan.analysis.min_slice)
+                for statistic in statistics
+                for part in slices
+                for delta in _deltas(variant, metric, statistic, part, resamples)
+            ]
+            deltas.extend(sorted(found, key=_worst_first))
+            if metric.name in joined_metrics:
+                small = _joined_slice(spec, slices, found)
+                joined += [
+                    _marked_small(delta, plan.analysis.min_slice)
+                    for statistic in statistics
+                    if small is not None
+                    for delta in _deltas(variant, metric, statistic, small, resamples)
+                ]
+    return SliceBreakdown(spec=spec, deltas=tuple(deltas), joined=tuple(joined))
+
+
+def _rules_of(plan: Plan, spec: SliceSpec) -> list[Guardrail]:
+    """Keep the guardrails that must hold in every slice of this breakdown."""
+    return [
+        rule
+        for rule in plan.guardrails
+        if rule.every_slice is not None and parse_slice(rule.every_slice) == spec
+    ]
+
+
+def _deltas(
+    variant: VariantValues,
+    metric: Metric,
+    statistic: str,
+    part: Slice,
+    resamples: dict[ResamplesKey, Resamples],
+) -> list[Delta]:
+    if statistic != "mean":
+        return further_deltas(
+            variant,
+            metric,
+            [statistic],
+            resamples,
+            questions=part.questions,
+            slice_label=part.label,
+        )
+    if metric.numerator is not None:
+        return [
+            ratio_metric_delta(
+                variant, metric, questions=part.questions, slice_label=part.label
+            )
+        ]
+    return [
+        metric_delta(
+            metric.name,
+            metric.direction or "higher",
+            variant.metrics[metric.name],
+            variant.methods[metric.name],
+            questions=part.questions,
+            slice_label=part.label,
+            variant_name=variant.name,
+        )
+    ]
+
+
+def _joined_slice(
+    spec: SliceSpec, slices: Sequence[Slice], found: Sequence[Delta]
+) -> Slice | None:
+    """Join the slices whose mean rests on fewer pairs than the minimum."""
+    small = {
+        delta.slice
+        for delta in found
+        if delta.statistic in ("mean", "ratio") and is_small(delta)
+    }
+    if not small:
+        return None
+    masks = [part.questions for part in slices if part.label in small]
+    return Slice(small_label(spec), np.logical_or.reduce(masks))
+
+
+def is_small(delta: Delta) -> bool:
+    """Whether a slice rests on fewer pairs than the minimum size."""
+    return any(note.code == "small-slice" for note in delta.notes)
+
+
+def _members(
+    breakdown: SliceBreakdown,
+    variants: Sequence[VariantValues],
+    parts: Sequence[Sequence[Slice]],
+) -> list[FamilyMember]:
+    """Collect the tests of all slices that are large enough, slice by slice."""
+    position = {variant.name: i for i, variant in enumerate(variants)}
+    masks = [{part.label: part.questions for part in slices} for slices in parts]
+    members = [
+        FamilyMember(d, i, breakdown.spec, masks[i][d.slice or ()])
+        for d in breakdown.deltas
+        for i in [position[d.variant_name]]
+        if d.statistic in ("mean", "ratio") and d.n_pairs and not is_small(d)
+    ]
+    return sorted(members, key=lambda m: (m.variant, m.delta.slice or ()))
+
+
+def _finished(
+    breakdown: SliceBreakdown,
+    variants: Sequence[VariantValues],
+    metrics: Sequence[Metric],
+    plan: Plan,
+    overall: Sequence[Delta],
+    parts: Sequence[Sequence[Slice]],
+    decimals: Mapping[str, int],
+) -> SliceBreakdown:
+    """Add what the slices say together."""
+    heterogeneity, weighted = [], []
+    weights = plan.weights.get(breakdown.spec.text)
+    for variant, slices in zip(variants, parts, strict=True):
+        for metric in metrics:
+            if metric.numerator is not None:
+                continue
+            rows = [
+                d
+                for d in breakdown.deltas
+                if d.metric == metric.name
+                and d.variant_name == variant.name
+                and d.statistic == "mean"
+                and d.n_pairs
+            ]
+            if not rows:
+                continue
+            masks = {part.label: part.questions for part in slices}
+            large = [
+                (d.slice or (), masks[d.slice or ()]) for d in rows if not is_small(d)
+            ]
+            found = slice_heterogeneity(variant, metric.name, large, plan.analysis)
+            heterogeneity += [] if found is None else [found]
+            if weights is not None:
+                weighted.append(
+                    weighted_delta(variant, metric, rows, masks, weights, plan.analysis)
+                )
+    shown = reversals(breakdown.deltas, overall)
+    notes = {
+        (r.metric, r.variant_name, r.slice): r.note(decimals[r.metric]) for r in shown
+    }
+    marked = []
+    for d in breakdown.deltas:
+        note = notes.get((d.metric, d.variant_name, d.slice or ()))
+        on = note is not None and d.statistic == "mean"
+        marked.append(replace(d, notes=(*d.notes, note)) if on and note else d)
+    return replace(
+        breakdown,
+        deltas=tuple(marked),
+        heterogeneity=tuple(heterogeneity),
+        reversals=shown,
+        weighted=tuple(weighted),
+    )
+
+
+def _decimals(
+    plan: Plan, overall: Sequence[Delta], raw: Sequence[SliceBreakdown]
+) -> dict[str, int]:
+    """Choose the decimals that the report will use."""
+    spread = {rule.metric for rule in plan.guardrails if rule.every_slice}
+    parts = [d for b in raw for d in b.deltas if d.metric in spread]
+    thresholds = rule_thresholds(plan.primary, plan.guardrails)
+    return metric_decimals((*overall, *parts), thresholds)
+
+
+def _marked_small(delta: Delta, min_slice: int) -> Delta:
+    if not 0 < delta.n_pairs < min_slice:
+        return delta
+    text = f"{delta.n_pairs} pairs, below the minimum slice size {min_slice}."
+    return replace(delta, notes=(*delta.notes, Note("small-slice", text)))
+
+
+def _worst_first(delta: Delta) -> tuple[bool, str, float, SliceLabel]:
+    """Sort the means first, then each further statistic, by worsening."""
+    gain = float("inf")
+    if delta.delta is not None:
+        gain = delta.delta if delta.direction == "higher" else -delta.delta
+    further = delta.statistic not in ("mean", "ratio")
+    return further, delta.statistic, gain, delta.slice or ()
