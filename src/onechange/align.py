@@ -34,6 +34,7 @@ from onechange.pairs import (
     ArmTable,
     Pairs,
     arm_table,
+    cluster_codes,
     first_texts,
     question_means,
     rate,
@@ -187,12 +188,7 @@ def _clusters(
             f'no cluster column "{column}" in {arms[0].name} or {arms[1].name}; '
             f"columns of labels: {', '.join(sorted(pairs.labels)) or 'none'}."
         )
-    texts = pairs.labels[column].tolist()
-    ranks = {text: rank for rank, text in enumerate(sorted(set(texts) - {None}))}
-    codes = np.array([ranks.get(text, -1) for text in texts], dtype=np.int64)
-    alone = np.flatnonzero(codes < 0)
-    codes[alone] = len(ranks) + np.arange(alone.size)
-    return codes
+    return cluster_codes(pairs.labels[column])
 
 
 def _audit(

@@ -24,6 +24,7 @@ __all__ = [
     "ArmTable",
     "Pairs",
     "arm_table",
+    "cluster_codes",
     "first_texts",
     "question_means",
     "rate",
@@ -299,6 +300,27 @@ def arm_table(results: Results, question: IntArray) -> ArmTable:
         metrics=results.metrics,
         texts=results.labels,
     )
+
+
+def cluster_codes(labels: TextArray) -> IntArray:
+    """Give each question the number of its cluster.
+
+    Parameters
+    ----------
+    labels : ndarray of object, shape (n_questions,)
+        Label of each question's cluster, or None.
+
+    Returns
+    -------
+    ndarray of int, shape (n_questions,)
+        A question without a label is a cluster of its own.
+    """
+    texts = labels.tolist()
+    ranks = {text: rank for rank, text in enumerate(sorted(set(texts) - {None}))}
+    codes = np.array([ranks.get(text, -1) for text in texts], dtype=np.int64)
+    alone = np.flatnonzero(codes < 0)
+    codes[alone] = len(ranks) + np.arange(alone.size)
+    return codes
 
 
 def first_texts(question: IntArray, texts: TextArray, n_questions: int) -> TextArray:

@@ -67,7 +67,7 @@ def variant_values(
     """
     values = {metric.name: _metric_values(pairs, metric, plan) for metric in metrics}
     trials = {
-        metric.name: _metric_trials(pairs, metric, values[metric.name], plan)
+        metric.name: _metric_trials(name, pairs, metric, values[metric.name], plan)
         for metric in metrics
         if _in_both_arms(pairs, metric)
     }
@@ -160,7 +160,7 @@ def _in_both_arms(pairs: Pairs, metric: Metric) -> bool:
 
 
 def _metric_trials(
-    pairs: Pairs, metric: Metric, values: MetricValues, plan: Plan
+    name: str, pairs: Pairs, metric: Metric, values: MetricValues, plan: Plan
 ) -> MetricTrials:
     return metric_trials(
         pairs,
@@ -169,6 +169,7 @@ def _metric_trials(
         trials_paired=plan.analysis.trials_paired,
         confidence_level=plan.analysis.confidence_level,
         fill=_fill(metric, plan),
+        variant_name=name,
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onechange.cli import options as o
+from onechange.cli import scoring
 from onechange.cli.output import outputs, print_out
 
 if TYPE_CHECKING:
@@ -19,15 +20,27 @@ __all__ = ["COMMANDS"]
 FILE_OUTPUTS = ("markdown", "json", "csv")
 
 
-@o.with_options(o.BASELINE, o.VARIANT, o.COLUMNS, o.ARMS, o.FILES, o.PLAN, o.STDOUT)
+@o.with_options(
+    o.BASELINE,
+    o.VARIANT,
+    o.COLUMNS,
+    o.ARMS,
+    o.FILES,
+    o.QUESTION_SET,
+    o.PLAN,
+    o.STDOUT,
+)
 def audit(words: dict[str, Any]) -> None:
     """Show what can be paired, what differs, what was left out, what a file holds."""
     from onechange.align import align
     from onechange.cli.inputs import read_arms, read_plan
     from onechange.report.audit import render_audit
 
+    alone = words["variant"] is None and words["variant_name"] is None
+    if alone and scoring.audit_traces(words):
+        return
     plan = read_plan(words)
-    if words["variant"] is None and words["variant_name"] is None:
+    if alone:
         _audit_file(words, plan)
         return
     baseline, variants = read_arms(words, _variants(words), plan)
@@ -78,6 +91,41 @@ def decide(words: dict[str, Any]) -> None:
         decision = apply_plan(compare_arms(baseline, variants, plan), plan)
         out.write(decision)
     raise typer.Exit(exit_code(decision))
+
+
+@o.with_options(
+    o.RESULTS,
+    o.VARIANT,
+    o.COLUMNS,
+    o.ARMS,
+    o.FILES,
+    o.PLAN,
+    o.TRIALS,
+    o.ANALYSIS,
+    o.PAGE,
+    o.STDOUT,
+)
+def trials(words: dict[str, Any]) -> None:
+    """Show how much repeated runs vary, and what more of them would buy."""
+    from onechange.cli.inputs import read_alone, read_arms, read_plan
+    from onechange.report.trials_page import Target, render_trials
+    from onechange.trials import analyse_trials
+
+    targets = {name: words[name] for name in ("markdown", "json")}
+    with outputs(targets, stdout=words["format"], quiet=words["quiet"]) as out:
+        plan = read_plan(words)
+        result: Any
+        if words["variant"] is None and words["variant_name"] is None:
+            result = analyse_trials(read_alone(words, plan), plan)
+        else:
+            baseline, variants = read_arms(words, _variants(words), plan)
+            from onechange.compare import compare as compare_arms
+
+            result = compare_arms(baseline, variants, plan)
+        target: Target | None = None
+        if words["half_width"] is not None:
+            target = (words["half_width"], words["question_cost"], words["answer_cost"])
+        out.write_pages(lambda name: render_trials(result, format=name, target=target))
 
 
 @o.with_options(o.FILE, o.COLUMNS, o.FILES, o.CONVERT)
@@ -135,6 +183,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "audit": audit,
     "compare": compare,
     "decide": decide,
+    "trials": trials,
+    "score": scoring.score,
     "convert": convert,
     "demo": demo,
 }

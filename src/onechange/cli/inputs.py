@@ -13,7 +13,7 @@ from onechange.plan import Plan, plan_from_flags
 from onechange.read import read
 from onechange.results import Results
 
-__all__ = ["read_arms", "read_plan", "read_system"]
+__all__ = ["read_alone", "read_arms", "read_plan", "read_system"]
 
 
 def read_plan(words: dict[str, Any], *, decide: bool = False) -> Plan:
@@ -80,6 +80,12 @@ def read_arms(
         for source, name in zip(variants, names[1:], strict=True)
     ]
     return baseline, arms
+
+
+def read_alone(words: dict[str, Any], plan: Plan) -> Results:
+    """Read one arm, with its further trials, to be looked at by itself."""
+    name = words["baseline_name"] or Path(words["baseline"]).stem
+    return _arm(words, plan, words["baseline"], words["baseline_trial"], name)
 
 
 def read_system(words: dict[str, Any], plan: Plan) -> Results:

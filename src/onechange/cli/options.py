@@ -20,8 +20,14 @@ __all__ = [
     "FILE",
     "FILES",
     "OUTPUT",
+    "PAGE",
     "PLAN",
+    "QUESTION_SET",
+    "RESULTS",
+    "SCORE",
     "STDOUT",
+    "TRACES",
+    "TRIALS",
     "VARIANT",
     "VARIANTS",
     "Option",
@@ -104,6 +110,9 @@ def _words(flag: str, metavar: str, text: str, panel: str) -> Option:
 
 
 BASELINE: Group = {"baseline": _argument(str, "BASELINE", "Results of the baseline.")}
+RESULTS: Group = {
+    "baseline": _argument(str, "RESULTS", "Results with repeated trials.")
+}
 VARIANTS: Group = {
     "variants": _argument(
         list[str] | None,
@@ -239,6 +248,56 @@ CONVERT: Group = {
     "system": _word(
         "--system", "NAME", "The system to take, of a file that holds several.", "Input"
     ),
+}
+TRIALS: Group = {
+    "half_width": _flag(
+        float | None,
+        "--half-width",
+        "W",
+        "Say the cheapest way to an interval of ± W for the first metric.",
+        panel="Design",
+    ),
+    "question_cost": _flag(
+        float,
+        "--question-cost",
+        "C",
+        "Cost of a new question (1).",
+        panel="Design",
+        default=1.0,
+    ),
+    "answer_cost": _flag(
+        float,
+        "--answer-cost",
+        "C",
+        "Cost of one answer to one question, grading included (1).",
+        panel="Design",
+        default=1.0,
+    ),
+}
+PAGE: Group = {
+    "markdown": _word("--markdown", "FILE", "Markdown; - is stdout.", "Output"),
+    "json": _word("--json", "FILE", "JSON; - is stdout.", "Output"),
+}
+TRACES: Group = {"traces": _argument(str, "TRACES", "Recorded traces (JSON Lines).")}
+SCORE: Group = {
+    "out": _word(
+        "--out", "FILE", "New table: .jsonl, .csv, .tsv or .xlsx.", "Output"
+    ),
+    "append": _word(
+        "--append", "FILE", "Table to add rows to; its rows stay as they are.", "Output"
+    ),
+    "options": _word(
+        "--options", "FILE", "Settings and names of the fields (TOML).", "Input"
+    ),
+    "k": _words(
+        "-k", "DEPTH", "Depth of the retrieval scores (5), or several: 1,5.", "Input"
+    ),
+}
+QUESTION_SET: Group = {
+    "other": _word(
+        "--other", "FILE", "Traces of another set that should share nothing.", "Input"
+    ),
+    "options": SCORE["options"],
 }
 STDOUT: Group = {
     "format": _flag(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -93,6 +93,15 @@ class Outputs:
             print_out(render_text(result, color=color))
         elif self._stdout is not None:
             print_out(render(result, self._stdout))
+
+    def write_pages(self, page: Callable[[str], str]) -> None:
+        """Write what `page` gives for each wanted format."""
+        for name, (temporary, _) in self._opened.items():
+            temporary.write_text(page(name), encoding="utf-8", newline="\n")
+        for temporary, target in self._opened.values():
+            temporary.replace(target)
+        if self._stdout is not None:
+            print_out(page(self._stdout))
 
 
 def print_out(text: str) -> None:

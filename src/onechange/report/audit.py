@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import textwrap
 
 from onechange import __version__
 from onechange.align import Audit
-from onechange.display import escape_terminal, text_table
 from onechange.errors import OnechangeError
-from onechange.report.document import Block, Bullets, Paragraph, Table
+from onechange.report.document import Bullets, Paragraph
 from onechange.report.json_output import SCHEMA, audit_plain
 from onechange.report.ledger import audit_blocks, change_text, ledger_text
 from onechange.report.markdown import block_markdown
+from onechange.report.plain_text import block_text
 
 __all__ = ["render_audit"]
 
@@ -63,27 +62,4 @@ def render_audit(audit: Audit, *, format: str = "text", width: int = 100) -> str
     if format == "markdown":
         title = "## Audit"
         return "\n\n".join([title, *map(block_markdown, blocks)]) + "\n"
-    return "\n\n".join(_text(block, width) for block in blocks) + "\n"
-
-
-def _text(block: Block, width: int) -> str:
-    if isinstance(block, Table):
-        align = "".join(column.align for column in block.columns)
-        return text_table([column.title for column in block.columns], block.rows, align)
-    if isinstance(block, Bullets):
-        lines = [_wrapped(item, width, "· ") for item in block.items]
-        return "\n".join(lines)
-    if isinstance(block, Paragraph):
-        return _wrapped(block.text, width, block.label.ljust(11))
-    return "\n".join(block.lines)
-
-
-def _wrapped(text: str, width: int, first: str) -> str:
-    return textwrap.fill(
-        escape_terminal(text),
-        width,
-        initial_indent=first,
-        subsequent_indent=" " * len(first),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    return "\n\n".join(block_text(block, width) for block in blocks) + "\n"

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from onechange.stats.estimate import Interval
+
 __all__ = [
     "Component",
     "MeanSquare",
@@ -107,6 +109,12 @@ class Component:
         """Standard deviation, 0 for a negative estimate."""
         return math.sqrt(max(self.variance, 0.0))
 
+    @property
+    def sd_interval(self) -> Interval:
+        """Interval of the standard deviation."""
+        ends = math.sqrt(self.low), math.sqrt(self.high)
+        return Interval(*ends, self.confidence_level, "moments")
+
 
 def fit_table(scores: FloatArray) -> TableFit:
     """Compute the mean squares of a questions × trials table.
@@ -184,8 +192,7 @@ def component(
     -------
     Component
         (first - second)/factor with the modified large-sample interval of Ting et
-        al. (1990); its low end is 0 exactly where the F test is on its level. With
-        equal numbers of trials; an approximation otherwise.
+        al. (1990), whose low end is 0 exactly where the F test is on its level.
 
     Examples
     --------

@@ -92,13 +92,14 @@ class RunVariance:
         return component(self.trial, self.residual, confidence_level=confidence_level)
 
 
-def run_variance(baseline: TableFit, variant: TableFit) -> RunVariance | None:
-    """Pool the variance between runs over two arms that ran independently.
+def run_variance(*arms: TableFit) -> RunVariance | None:
+    """Pool the variance between runs over arms that ran independently.
 
     Parameters
     ----------
-    baseline, variant : TableFit
-        Tables of the same questions; one trial is a table of one column.
+    *arms : TableFit
+        The baseline and the variant, tables of the same questions, or one arm
+        alone; one trial is a table of one column.
 
     Returns
     -------
@@ -120,7 +121,6 @@ def run_variance(baseline: TableFit, variant: TableFit) -> RunVariance | None:
     >>> runs.differ, runs.trial.df, runs.residual.df
     (True, 4, 196)
     """
-    arms = (baseline, variant)
     sources = tuple(i for i, fit in enumerate(arms) if _tells_of_runs(fit))
     pooled = _pooled([arms[i] for i in sources])
     if pooled is None:

@@ -21,6 +21,7 @@ __all__ = [
     "two_way_arm_interval",
     "two_way_arm_law",
     "two_way_law",
+    "variance_of_mean",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -90,7 +91,7 @@ def two_way_arm_law(
     """
     if clusters is not None and np.unique(clusters).size == values.size:
         clusters = None
-    spread = _variance_of_mean(values, clusters)
+    spread = variance_of_mean(values, clusters)
     if spread is None:
         return None
     return _law(mean(values), spread, runs, runs.trial_weights[arm])
@@ -106,13 +107,12 @@ def question_variance(sample: PairedSample) -> tuple[float, float] | None:
     Returns
     -------
     tuple of float, or None
-        sd²/n on n - 1, or CR2 with Bell-McCaffrey degrees of freedom when clusters
-        are declared; None for a single question or cluster.
+        As `variance_of_mean`, of the differences.
     """
     clusters = sample.clusters
     if clusters is not None and sample.n_clusters == sample.n_pairs:
         clusters = None
-    return _variance_of_mean(sample.difference, clusters)
+    return variance_of_mean(sample.difference, clusters)
 
 
 def two_way_arm_interval(
@@ -179,9 +179,22 @@ def _law(
     return StudentLaw(estimate, math.sqrt(variance), df)
 
 
-def _variance_of_mean(
+def variance_of_mean(
     values: FloatArray, clusters: IntArray | None
 ) -> tuple[float, float] | None:
+    """Variance of a mean over questions alone, and its degrees of freedom.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n_questions,)
+    clusters : ndarray of int, shape (n_questions,), or None
+        With them CR2 and Bell-McCaffrey degrees of freedom.
+
+    Returns
+    -------
+    tuple of float, or None
+        None for a single question or cluster.
+    """
     if clusters is not None:
         from onechange.stats.cluster import cr2
 

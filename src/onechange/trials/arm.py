@@ -30,6 +30,8 @@ TextArray = NDArray[np.object_]
 
 Flip = tuple[str, int, int]
 
+UNEVEN = 0.9  # share of the questions a trial must score to be like the others
+
 
 @dataclass(frozen=True, slots=True)
 class Components:
@@ -117,6 +119,12 @@ class ArmTrials:
     def n_trials(self) -> int:
         """Trials with a score."""
         return sum(mean is not None for mean in self.means)
+
+    @property
+    def uneven(self) -> bool:
+        """Whether some trial scores clearly fewer questions than there are."""
+        scored = [count for count in self.n_scored if count]
+        return len(scored) > 1 and min(scored) < UNEVEN * self.n_questions
 
 
 def arm_trials(
@@ -270,9 +278,11 @@ def _is_binary(scores: FloatArray) -> bool:
 
 
 def _why_not(n_trials: int) -> str:
-    if n_trials > 1:
-        return "not estimable (no question has two scored trials)"
-    return f"not estimable ({n_trials} trial{'' if n_trials == 1 else 's'})"
+    if n_trials == 0:
+        return "not measured"
+    if n_trials == 1:
+        return "not estimable (1 trial)"
+    return "not estimable (no question has two scored trials)"
 
 
 def _no_runs(table: TrialTable) -> str:

@@ -22,8 +22,6 @@ __all__ = ["MetricTrials", "metric_trials", "rate_runs"]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-UNEVEN = 0.9  # share of the questions a trial must score to be like the others
-
 
 @dataclass(frozen=True, slots=True)
 class MetricTrials:
@@ -42,6 +40,8 @@ class MetricTrials:
     arm_runs : RunVariance or None
         Variance between whole runs of the arms; that of the delta unless trials are
         paired.
+    variant_name : str or None
+        Name of the variant.
     """
 
     metric: str
@@ -50,6 +50,7 @@ class MetricTrials:
     notes: tuple[Note, ...] = ()
     delta: DeltaTrials | None = None
     arm_runs: RunVariance | None = None
+    variant_name: str | None = None
 
 
 def metric_trials(
@@ -60,6 +61,7 @@ def metric_trials(
     trials_paired: bool = False,
     confidence_level: float = 0.95,
     fill: float | None = None,
+    variant_name: str | None = None,
 ) -> MetricTrials:
     """Summarise the trials of one metric.
 
@@ -77,6 +79,8 @@ def metric_trials(
         Two-sided level of all intervals.
     fill : float, optional
         What stands in for a missing score of a row that is there.
+    variant_name : str, optional
+        Name of the variant.
 
     Returns
     -------
@@ -113,6 +117,7 @@ def metric_trials(
             metric_sample(values), fits, runs, confidence_level=confidence_level
         ),
         arm_runs=arm_runs,
+        variant_name=variant_name,
     )
 
 
@@ -183,7 +188,7 @@ def _notes(baseline: ArmTrials, variant: ArmTrials) -> tuple[Note, ...]:
             f"taken to be that of the {other}."
         )
         notes.append(Note("one-trial", text))
-    uneven = [name for name, arm in arms.items() if _uneven(arm)]
+    uneven = [name for name, arm in arms.items() if arm.uneven]
     if uneven:
         text = (
             f"Trials of the {' and of the '.join(uneven)} score different numbers of "
@@ -192,8 +197,3 @@ def _notes(baseline: ArmTrials, variant: ArmTrials) -> tuple[Note, ...]:
         )
         notes.append(Note("uneven-trials", text))
     return tuple(notes)
-
-
-def _uneven(arm: ArmTrials) -> bool:
-    scored = [count for count in arm.n_scored if count]
-    return len(scored) > 1 and min(scored) < UNEVEN * arm.n_questions

@@ -1,0 +1,53 @@
+"""Blocks of a report as plain text for a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+
+from onechange.display import escape_terminal, text_table
+from onechange.report.document import Block, Bullets, Paragraph, Table
+
+__all__ = ["block_text"]
+
+LABEL = 11
+
+
+def block_text(block: Block, width: int) -> str:
+    """Write one block as text.
+
+    Parameters
+    ----------
+    block : Block
+        A table, paragraph, list or plot.
+    width : int
+        Columns to which running text is wrapped; tables keep their width.
+
+    Returns
+    -------
+    str
+        Lines without a final line break.
+    """
+    if isinstance(block, Paragraph):
+        return _wrapped(block.text, width, block.label.ljust(LABEL * bool(block.label)))
+    if isinstance(block, Bullets):
+        return "\n".join(_wrapped(item, width, "· ") for item in block.items)
+    if isinstance(block, Table):
+        align = "".join(column.align for column in block.columns)
+        heads = [column.title for column in block.columns]
+        body = text_table(heads, block.rows, align)
+    else:
+        body = "\n".join(block.lines)
+    if not block.caption:
+        return body
+    return f"{_wrapped(block.caption, width, '')}\n{body}"
+
+
+def _wrapped(text: str, width: int, first: str) -> str:
+    return textwrap.fill(
+        escape_terminal(text),
+        width,
+        initial_indent=first,
+        subsequent_indent=" " * len(first),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
