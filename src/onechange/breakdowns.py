@@ -30,7 +30,7 @@ from onechange.statistic_deltas import (
 from onechange.stats.estimate import Note
 from onechange.values import VariantValues
 
-__all__ = ["SliceBreakdown", "break_down"]
+__all__ = ["SliceBreakdown", "break_down", "is_small"]
 
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
@@ -245,7 +245,13 @@ def _joined_slice(
 
 
 def is_small(delta: Delta) -> bool:
-    """Whether a slice rests on fewer pairs than the minimum size."""
+    """Whether a slice rests on fewer pairs than the minimum size.
+
+    Parameters
+    ----------
+    delta : Delta
+        Of a slice in a breakdown.
+    """
     return any(note.code == "small-slice" for note in delta.notes)
 
 
@@ -299,9 +305,7 @@ def _finished(
             found = slice_heterogeneity(variant, metric.name, large, plan.analysis)
             heterogeneity += [] if found is None else [found]
             if weights is not None:
-                weighted.append(
-                    weighted_delta(variant, metric, rows, masks, weights, plan.analysis)
-                )
+                weighted.append(weighted_delta(variant, metric, rows, masks, weights))
     shown = reversals(breakdown.deltas, overall)
     notes = {
         (r.metric, r.variant_name, r.slice): r.note(decimals[r.metric]) for r in shown

@@ -8,19 +8,28 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from onechange.delta import Delta, MetricValues, metric_sample
-from onechange.plan import Analysis, Metric
+from onechange.delta import Delta, Methods, MetricValues, metric_sample
+from onechange.plan import Metric
 from onechange.slices import SliceLabel
 from onechange.stats.estimate import Interval
-from onechange.stats.interval import clip, student_interval
+from onechange.stats.interval import clip, student_interval, wider
 from onechange.stats.methods import clustered, score_width
-from onechange.stats.reweight import mover_interval, normalised, weighted_cr2_law
-from onechange.stats.student import guarded_t_law
+from onechange.stats.reweight import (
+    mover_interval,
+    normalised,
+    weighted_cr2_law,
+    weighted_law,
+)
+from onechange.stats.runs import RunVariance
+from onechange.stats.sample import PairedSample
+from onechange.stats.student import StudentLaw, guarded_t_law
+from onechange.stats.twoway import question_variance, with_runs
 from onechange.values import VariantValues
 
 __all__ = ["WeightedDelta", "weighted_delta"]
 
 BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
 MIN_PAIRS = 6  # below, a slice's share of the interval is that of the guarded t
 
 
@@ -63,7 +72,6 @@ def weighted_delta(
     deltas: Sequence[Delta],
     masks: Mapping[SliceLabel, BoolArray],
     weights: Mapping[str, float] | str,
-    analysis: Analysis,
 ) -> WeightedDelta:
     """Weight the slices of a breakdown by a stated mix.
 
@@ -78,8 +86,6 @@ def weighted_delta(
         Questions of each slice.
     weights : mapping of label to float, or ``"equal"``
         The mix; a declared slice without pairs makes the delta undefined.
-    analysis : Analysis
-        Level.
 
     Returns
     -------
@@ -89,8 +95,9 @@ def weighted_delta(
     -----
     Σ w·delta of the slices. Its limits follow from the slices' decision intervals
     (MOVER), a slice of fewer than six pairs giving its guarded t. Where clusters cross
-    slices these are not independent, and the weighted CR2 law is used; where runs
-    differ as wholes, half-widths add up.
+    slices these are not independent, and the weighted CR2 law is used. Where runs
+    differ as wholes they move all slices together: the wider of this and the two-way
+    interval counts.
     """
     by_label = {_text(d.slice): d for d in deltas}
     equal = isinstance(weights, str)
@@ -102,7 +109,7 @@ def weighted_delta(
         direction=metric.direction or "higher",
         kind="macro" if equal else "reweighted",
         weights=tuple(shares.items()),
-        left_out=tuple(label for label in by_label if label not in shares),
+        left_out=tuple(sorted(label for label in by_label if label not in shares)),
     )
     used = {label: share for label, share in shares.items() if share > 0}
     absent = [label for label in used if label not in by_label]
@@ -112,9 +119,13 @@ def weighted_delta(
         why = f"no pair in {listed}; slices with pairs: {known}"
         return replace(shell, reason=why)
     rows = [by_label[label] for label in used]
-    interval, reason = _interval(
-        variant.metrics[metric.name], rows, list(used.values()), masks, analysis
-    )
+    interval, reason = _Mix(
+        variant.metrics[metric.name],
+        variant.methods[metric.name],
+        tuple(rows),
+        tuple(used.values()),
+        tuple(masks[row.slice or ()] for row in rows),
+    ).interval()
 
     def total(name: str) -> float:
         shares_and_rows = zip(used.values(), rows, strict=True)
@@ -130,46 +141,103 @@ def weighted_delta(
     )
 
 
-def _interval(
-    values: MetricValues,
-    rows: Sequence[Delta],
-    shares: Sequence[float],
-    masks: Mapping[SliceLabel, BoolArray],
-    analysis: Analysis,
-) -> tuple[Interval | None, str | None]:
-    code = np.full(values.paired.size, -1, dtype=np.int64)
-    for number, row in enumerate(rows):
-        code[masks[row.slice or ()] & values.complete] = number
-    sample = metric_sample(values, code >= 0)
-    level = analysis.confidence_level
-    if clustered(sample) and sample.clusters is not None:
-        cells = np.unique(np.stack([sample.clusters, code[code >= 0]]), axis=1)
-        if np.unique(cells[0]).size < cells.shape[1]:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Mix:
+    """Slices with their shares, as the interval needs them."""
+
+    values: MetricValues
+    methods: Methods
+    rows: tuple[Delta, ...]
+    shares: tuple[float, ...]
+    masks: tuple[BoolArray, ...]
+
+    def interval(self) -> tuple[Interval | None, str | None]:
+        """Interval of the weighted delta, or the reason why there is none."""
+        code = np.full(self.values.paired.size, -1, dtype=np.int64)
+        for number, mask in enumerate(self.masks):
+            code[mask & self.values.complete] = number
+        whole = metric_sample(self.values, code >= 0)
+        level = self.methods.confidence_level
+        crossing = clustered(whole) and _cross(whole.clusters, code[code >= 0])
+        if crossing and whole.clusters is not None:
             law = weighted_cr2_law(
-                sample.difference, code[code >= 0], np.array(shares), sample.clusters
+                whole.difference,
+                code[code >= 0],
+                np.array(self.shares),
+                whole.clusters,
             )
             if law is None:
                 return None, "a slice lies in a single cluster"
             if law.standard_error == 0:
                 return None, "the clusters do not differ"
-            return student_interval(law, level, "cr2-t"), None
-    parts = []
-    for row in rows:
-        own = row.interval
-        if own is None or row.n_pairs < MIN_PAIRS:
-            part = metric_sample(values, masks[row.slice or ()])
-            law = guarded_t_law(part.difference, width=score_width(part))
-            own = student_interval(law, level, "guarded-t")
-        if own is None:
-            return None, f"{_text(row.slice)} has no interval of its own"
-        parts.append(own)
-    deltas = [row.delta or 0.0 for row in rows]
-    together = any(part.method == "two-way" for part in parts)
-    found = mover_interval(
-        shares, deltas, parts, confidence_level=level, independent=not together
-    )
-    width = score_width(sample)
-    return (found if width is None else clip(found, -width, width)), None
+            found = student_interval(law, level, "cr2-t")
+        else:
+            parts = [self._part(i) for i in range(len(self.rows))]
+            lacking = [i for i, part in enumerate(parts) if part is None]
+            if lacking:
+                text = _text(self.rows[lacking[0]].slice)
+                return None, f"{text} has no interval of its own"
+            found = mover_interval(
+                self.shares,
+                [row.delta or 0.0 for row in self.rows],
+                [part for part in parts if part is not None],
+                confidence_level=level,
+            )
+            law = self._law()
+        if found is not None and self._runs_count(whole) and whole.runs and law:
+            found = _with_runs(found, law, whole.runs)
+        width = score_width(whole)
+        if found is not None and width is not None:
+            found = clip(found, -width, width)
+        return found, None
+
+    def _runs_count(self, whole: PairedSample) -> bool:
+        """Whether the decision intervals of this metric count whole runs."""
+        name = self.methods.interval
+        differ = whole.runs is not None and whole.runs.differ
+        return name == "two-way" or (name == "auto" and differ)
+
+    def _part(self, position: int) -> Interval | None:
+        """Interval of one slice over questions alone."""
+        from onechange.stats.choose import decision_interval
+
+        own = self.rows[position].interval
+        sample = replace(metric_sample(self.values, self.masks[position]), runs=None)
+        level = self.methods.confidence_level
+        if own is None or sample.n_pairs < MIN_PAIRS:
+            law = guarded_t_law(sample.difference, width=score_width(sample))
+            return student_interval(law, level, "guarded-t")
+        if own.method != "two-way":
+            return own
+        return decision_interval(sample, confidence_level=level).interval
+
+    def _law(self) -> StudentLaw | None:
+        """Law of the weighted delta over questions alone."""
+        variances = [
+            question_variance(metric_sample(self.values, mask)) for mask in self.masks
+        ]
+        return weighted_law(
+            self.shares,
+            [row.delta or 0.0 for row in self.rows],
+            [part or (0.0, 1.0) for part in variances],
+        )
+
+
+def _cross(clusters: IntArray | None, slices: IntArray) -> bool:
+    """Whether some cluster has questions in several slices."""
+    if clusters is None:
+        return False
+    cells = np.unique(np.stack([clusters, slices]), axis=1)
+    return bool(np.unique(cells[0]).size < cells.shape[1])
+
+
+def _with_runs(found: Interval, law: StudentLaw, runs: RunVariance) -> Interval:
+    whole = with_runs(law, runs)
+    if whole is None:
+        return found
+    tail = (1 - found.confidence_level) / 2
+    low, high = wider((found.low, found.high), whole.limits(tail))
+    return replace(found, low=low, high=high, method="two-way", degenerate=False)
 
 
 def _text(label: SliceLabel | None) -> str:

@@ -70,6 +70,19 @@ class Scope:
             and row.variant_name == self.variant_name
         )
 
+    def joined(self, metric: str, statistic: str, spec_text: str) -> tuple[Delta, ...]:
+        """Return the delta of a metric in the joined small slices, where there are."""
+        spec = parse_slice(spec_text)
+        return tuple(
+            row
+            for breakdown in self.comparison.slices
+            if breakdown.spec == spec
+            for row in breakdown.joined
+            if row.metric == metric
+            and _is_statistic(row, statistic)
+            and row.variant_name == self.variant_name
+        )
+
     def analysis(self, delta: Delta) -> Analysis:
         """Return the settings of the analysis with the interval that a delta got.
 

@@ -25,6 +25,7 @@ from onechange.decide.sentences import (
 from onechange.delta import Delta
 from onechange.display import format_count
 from onechange.plan import Guardrail, Primary, relative_margin
+from onechange.slices import SMALL_SLICES
 from onechange.stats.estimate import Interval
 from onechange.status import (
     Status,
@@ -121,7 +122,7 @@ def _rule_status(
     )
     part = None if delta is None else delta.slice
     if part is not None:
-        name += " in " + ", ".join(label for _, label in part)
+        name += " in " + ", ".join(dict.fromkeys(label for _, label in part))
     return RuleStatus(
         metric=rule.metric,
         role=rule.role,
@@ -252,7 +253,9 @@ def _worst_slice(scope: Scope, rule: Guardrail, spec_text: str) -> RuleStatus:
     rows = scope.slices(rule.metric, rule.statistic, spec_text)
     small = [row for row in rows if _has(row, "small-slice") or row.n_pairs == 0]
     strict = rule.small_slices == "inconclusive"
-    judged = [row for row in rows if row not in small]
+    joined = () if strict else scope.joined(rule.metric, rule.statistic, spec_text)
+    joined = tuple(row for row in joined if not _has(row, "small-slice"))
+    judged = [*(row for row in rows if row not in small), *joined]
     statuses = [
         _rule_status(scope, rule, row, _findings(scope, rule, row)) for row in judged
     ]
@@ -268,12 +271,14 @@ def _worst_slice(scope: Scope, rule: Guardrail, spec_text: str) -> RuleStatus:
     worst = worse_of(status.status for status in statuses)
     among = [status for status in statuses if status.status is worst]
     chosen = max(among, key=_worst_end)
-    left_out = [_slice_name(row) for row in small] if small and not strict else []
+    named = [_slice_name(row) for row in small] if not strict else []
     reason = chosen.reason
     if len(statuses) > 1:
         reason += f" This is the worst of {len(statuses)} slices."
-    if left_out:
-        reason += f" Left out as too small: {', '.join(left_out)}."
+    if named and joined:
+        reason += f" Joined as {SMALL_SLICES}: {', '.join(named)}."
+    elif named:
+        reason += f" Left out as too small: {', '.join(named)}."
     return replace(chosen, reason=reason)
 
 

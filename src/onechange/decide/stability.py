@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from onechange.breakdowns import is_small
 from onechange.decide.decision import RuleStatus
 from onechange.decide.findings import Scope
 from onechange.delta import Delta, MetricValues
@@ -22,7 +23,7 @@ from onechange.sensitivity import (
     mean_status,
     tipping_point,
 )
-from onechange.slices import slice_questions
+from onechange.slices import labels_questions, small_label
 from onechange.status import Status
 
 __all__ = ["slice_mask", "stability_sentences", "with_stability"]
@@ -92,11 +93,12 @@ def slice_mask(
     """
     if delta.slice is None or every_slice is None:
         return np.ones(n_questions, dtype=np.bool_)
-    pairs = scope.comparison.pairs[scope.position]
-    for part in slice_questions(pairs, parse_slice(every_slice)):
-        if part.label == delta.slice:
-            return part.questions
-    raise LookupError(f"slice {delta.slice} of {delta.metric} is not in the comparison")
+    pairs, spec = scope.comparison.pairs[scope.position], parse_slice(every_slice)
+    labels = {delta.slice}
+    if delta.slice == small_label(spec):
+        rows = scope.slices(delta.metric, "mean", every_slice)
+        labels = {row.slice for row in rows if is_small(row) and row.slice}
+    return labels_questions(pairs, spec, labels)
 
 
 def stability_sentences(statuses: Sequence[RuleStatus], decision: str) -> list[str]:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from onechange.compare import Comparison
 from onechange.decide import Decision, printed_decimals
-from onechange.delta import Delta
+from onechange.delta import Delta, DeltaTable
 from onechange.display import (
     MISSING,
     escape_invisible,
@@ -17,6 +17,7 @@ from onechange.display import (
     format_percent,
 )
 from onechange.plan import Plan
+from onechange.slices import SMALL_SLICES
 from onechange.stats.estimate import Interval, Note
 
 __all__ = [
@@ -178,8 +179,8 @@ def _only(comparison: Comparison, variant: str) -> Comparison:
         return comparison
     position = names.index(variant)
 
-    def kept(deltas: tuple[Delta, ...]) -> tuple[Delta, ...]:
-        return tuple(delta for delta in deltas if delta.variant_name == variant)
+    def kept(deltas: Iterable[Delta]) -> DeltaTable:
+        return DeltaTable(delta for delta in deltas if delta.variant_name == variant)
 
     named = tuple(row for row in comparison.trials if row.variant_name == variant)
     per_variant = len(comparison.trials) // len(names)
@@ -231,7 +232,11 @@ def metric_text(metric: str, direction: str, statistic: str = "mean") -> str:
 
 def slice_text(labels: tuple[tuple[str, str], ...] | None) -> str:
     """Write the labels of a slice, ``multi_hop × hard``; the whole is ``all``."""
-    return "all" if labels is None else " × ".join(label for _, label in labels)
+    if labels is None:
+        return "all"
+    texts = [label for _, label in labels]
+    joined = all(text == SMALL_SLICES for text in texts)
+    return SMALL_SLICES if joined else " × ".join(texts)
 
 
 def question_link(filters: Iterable[tuple[str, str]], metric: str = "") -> str:

@@ -24,6 +24,7 @@ from onechange.report.document import (
     Section,
     Table,
 )
+from onechange.report.slice_findings import family_text
 
 __all__ = [
     "clusters_column",
@@ -33,6 +34,7 @@ __all__ = [
     "metrics_table",
 ]
 
+_ADJUSTED = Column("adjusted p", "r", "for the number of tests, see below")
 EFFECT_NAMES = {
     "cohen_dz": "d_z",
     "hedges_gz": "g_z",
@@ -46,7 +48,7 @@ def metrics_section(context: Context) -> Section:
     table = metrics_table(context)
     meaning = Paragraph(
         "p is two-sided, against no difference between the arms; better, same and "
-        "worse count questions."
+        "worse count questions." + _family_sentence(context)
     )
     details: list[Block] = []
     measured = [d for d in _overall(context) if d.n_pairs]
@@ -63,6 +65,12 @@ def metrics_section(context: Context) -> Section:
     return Section("metrics", "All metrics", (), (table, meaning, *details))
 
 
+def _family_sentence(context: Context) -> str:
+    """Say how the p-values of all metrics are adjusted; may be empty."""
+    families = [f for f in context.comparison.families if f.scope == "overall"]
+    return "".join(f" {family_text(family)}" for family in families)
+
+
 def metrics_table(context: Context, *, marks: bool = True) -> Table:
     """Build the table of every overall delta, the built-in rates last.
 
@@ -74,6 +82,7 @@ def metrics_table(context: Context, *, marks: bool = True) -> Table:
         Whether the numbers of the notes are put behind the metrics.
     """
     deltas = _overall(context)
+    adjusted = any(delta.pvalue_adjusted is not None for delta in deltas)
     columns = (
         Column("metric", help="↑ higher is better, ↓ lower is better"),
         *([Column("of")] if context.several else []),
@@ -84,6 +93,7 @@ def metrics_table(context: Context, *, marks: bool = True) -> Table:
         Column("delta", "r", "variant minus baseline"),
         Column(f"{context.level} interval", "r"),
         Column("p", "r", "two-sided, against no difference"),
+        *([_ADJUSTED] if adjusted else []),
         Column("better/same/worse", "r", "questions"),
         Column("d_z", "r", "Cohen's d_z: mean over SD of the differences"),
     )
@@ -97,6 +107,7 @@ def metrics_table(context: Context, *, marks: bool = True) -> Table:
                 name,
                 *([delta.variant_name] if context.several else []),
                 *figures(context, delta, deltas),
+                *([format_pvalue(delta.pvalue_adjusted)] if adjusted else []),
                 counts_text(delta),
                 _effect(delta, "cohen_dz"),
             )

@@ -48,15 +48,15 @@ ADJUSTMENT_WORDS = {
 def family_text(family: Family) -> str:
     """Say which tests were adjusted together, and how."""
     words = ADJUSTMENT_WORDS.get(family.adjust)
-    parts = []
+    sentences = []
     if words is not None:
-        parts.append(f"p adjusted by {words} over {family.members}")
+        sentences.append(f"Adjusted p: {words} over {family.members}.")
     if family.interval_level is not None:
         level = format_number(family.interval_level, 4)
-        parts.append(
-            f"simultaneous intervals hold together, each at level {level} by itself"
+        sentences.append(
+            f"Simultaneous intervals hold together, each at level {level} by itself."
         )
-    return "; ".join(parts) + "." if parts else ""
+    return " ".join(sentences)
 
 
 def heterogeneity_text(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from onechange.stats.estimate import Interval
 from onechange.stats.student import StudentLaw
 
-__all__ = ["mover_interval", "normalised", "weighted_cr2_law"]
+__all__ = ["mover_interval", "normalised", "weighted_cr2_law", "weighted_law"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -40,9 +40,8 @@ def mover_interval(
     intervals: Sequence[Interval],
     *,
     confidence_level: float = 0.95,
-    independent: bool = True,
 ) -> Interval:
-    """Interval of a weighted sum of deltas from their own intervals.
+    """Interval of a weighted sum of independent deltas from their own intervals.
 
     Parameters
     ----------
@@ -53,8 +52,6 @@ def mover_interval(
         One per delta, at `confidence_level`.
     confidence_level : float
         Two-sided level.
-    independent : bool
-        False adds half-widths up instead, which holds whatever ties the deltas.
 
     Returns
     -------
@@ -79,16 +76,49 @@ def mover_interval(
         if w > 0
     ]
     estimate = math.fsum(w * d for w, d, _ in used)
-    power = 2 if independent else 1
-    below = math.fsum((w * (d - part.low)) ** power for w, d, part in used)
-    above = math.fsum((w * (part.high - d)) ** power for w, d, part in used)
-    below, above = below ** (1 / power), above ** (1 / power)
+    below = math.sqrt(math.fsum((w * (d - part.low)) ** 2 for w, d, part in used))
+    above = math.sqrt(math.fsum((w * (part.high - d)) ** 2 for w, d, part in used))
     return Interval(
         estimate - below,
         estimate + above,
         confidence_level,
         "mover",
         degenerate=below == 0 and above == 0,
+    )
+
+
+def weighted_law(
+    weights: Sequence[float],
+    deltas: Sequence[float],
+    variances: Sequence[tuple[float, float]],
+) -> StudentLaw | None:
+    """Student law of a weighted sum of independent deltas.
+
+    Parameters
+    ----------
+    weights, deltas : sequence of float
+    variances : sequence of tuple of float
+        Variance of each delta, and its degrees of freedom.
+
+    Returns
+    -------
+    StudentLaw or None
+        None without any spread.
+
+    Notes
+    -----
+    Satterthwaite (1946): V = Σ w²·v, df = V²/Σ (w²·v)²/df.
+    """
+    parts = [
+        (w * w * v, df) for w, (v, df) in zip(weights, variances, strict=True) if w > 0
+    ]
+    variance = math.fsum(part for part, _ in parts)
+    if variance == 0:
+        return None
+    return StudentLaw(
+        math.fsum(w * d for w, d in zip(weights, deltas, strict=True)),
+        math.sqrt(variance),
+        variance**2 / math.fsum(part**2 / df for part, df in parts),
     )
 
 

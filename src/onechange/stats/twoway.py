@@ -22,6 +22,7 @@ __all__ = [
     "two_way_arm_law",
     "two_way_law",
     "variance_of_mean",
+    "with_runs",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -72,6 +73,24 @@ def two_way_law(sample: PairedSample, runs: RunVariance) -> StudentLaw | None:
     if spread is None:
         return None
     return _law(mean(sample.difference), spread, runs, sum(runs.trial_weights))
+
+
+def with_runs(law: StudentLaw, runs: RunVariance) -> StudentLaw | None:
+    """Add whole runs to the law of a delta over questions alone.
+
+    Parameters
+    ----------
+    law : StudentLaw
+        Of the delta, or of a weighted mean of slice deltas: runs move all slices.
+    runs : RunVariance
+
+    Returns
+    -------
+    StudentLaw or None
+        None without any spread.
+    """
+    spread = law.standard_error**2, law.df
+    return _law(law.estimate, spread, runs, sum(runs.trial_weights))
 
 
 def two_way_arm_law(
@@ -204,5 +223,6 @@ def variance_of_mean(
         return found.standard_error**2, found.df
     if values.size < 2:
         return None
-    spread = 0.0 if np.ptp(values) == 0 else float(np.var(values, ddof=1))
+    noise = 1e-12 * float(np.max(np.abs(values)))
+    spread = 0.0 if np.ptp(values) <= noise else float(np.var(values, ddof=1))
     return spread / values.size, values.size - 1
