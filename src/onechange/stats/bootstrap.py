@@ -7,32 +7,30 @@ the resamples are too many to be listed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 import numpy as np
 from numpy.typing import NDArray
 
 from onechange.errors import MethodError
 from onechange.stats.estimate import Interval, Note
 from onechange.stats.ideal import ResampledLaw, resampled_law
-from onechange.stats.resample import expanded_tail, unexpanded_tail
+from onechange.stats.resample import expanded_tail
 from onechange.stats.signflip import tail_probability
-from onechange.stats.studentized import studentized_law, studentized_limits
+from onechange.stats.studentized import studentized_limits
 from onechange.stats.units import Units, units
 
 __all__ = [
     "BOOTSTRAP_METHODS",
     "bca_parts",
+    "bias_correction",
     "bootstrap_interval",
-    "bootstrap_pvalue",
     "bootstrap_standard_error",
+    "check_bootstrap",
+    "jackknife_acceleration",
     "ratio_of_sums_interval",
 ]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-TailMap = Callable[[float], float]
 
 BOOTSTRAP_METHODS = (
     "percentile",
@@ -43,7 +41,6 @@ BOOTSTRAP_METHODS = (
     "bayesian",
 )
 RESAMPLING = ("multinomial", "poisson")
-FINEST = 1e-12  # smallest tail that is told from none
 
 
 def bootstrap_interval(
@@ -123,65 +120,6 @@ def bootstrap_interval(
     )
 
 
-def bootstrap_pvalue(
-    difference: FloatArray,
-    null: float,
-    *,
-    alternative: str,
-    method: str = "expanded-percentile",
-    clusters: IntArray | None = None,
-    n_resamples: int = 9999,
-    seed: int = 7,
-) -> float:
-    """One-sided p-value at which an end of the bootstrap interval touches a value.
-
-    Parameters
-    ----------
-    difference : ndarray of float, shape (n_pairs,)
-        Variant minus baseline per question.
-    null : float
-        Mean difference under the null hypothesis.
-    alternative : str
-        ``greater`` looks at the low end, ``less`` at the high end.
-    method, clusters, n_resamples, seed
-        As in `bootstrap_interval`.
-
-    Returns
-    -------
-    float
-        At least 1e-12, since no level beyond it can be told from certainty.
-
-    Notes
-    -----
-    The low end lies above the null exactly when the law has less probability at or
-    below it than the method's tail, so the p-value is that probability mapped back
-    through the method's rule for the tail: no search over levels.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> d = np.array([0.1, 0.2, 0.6, 0.0, 0.8, 0.1])
-    >>> p = bootstrap_pvalue(d, 0.0, alternative="greater", method="percentile")
-    >>> round(p * 6**6, 6)  # only one of the resamples is all zeros
-    1.0
-    """
-    ones = np.ones(difference.size)
-    _check(ones, ones, method, "multinomial", clusters, None)
-    sample = units(difference, ones, clusters, None)
-    if sample.constant:
-        gap = null - sample.estimate
-        beyond = gap > 0.0 if alternative == "greater" else gap < 0.0
-        return 0.5 if gap == 0.0 else 1.0 - FINEST if beyond else FINEST
-    at_most, at_least = _null_tails(sample, null, method, n_resamples, seed)
-    low, high = _tail_maps(sample, method)
-    shown, refuted = low(at_most), high(at_least)
-    if alternative == "less":
-        shown, refuted = refuted, shown
-    if shown < 0.5:
-        return max(shown, FINEST)
-    return 1.0 - max(refuted, FINEST) if refuted < 0.5 else 0.5
-
-
 def bootstrap_standard_error(
     difference: FloatArray, *, clusters: IntArray | None = None
 ) -> float:
@@ -254,7 +192,7 @@ def ratio_of_sums_interval(
     >>> round(interval.low, 4), round(interval.high, 4)
     (1.0, 1.75)
     """
-    _check(numerator, denominator, method, resampling, clusters, strata)
+    check_bootstrap(numerator, denominator, method, resampling, clusters, strata)
     tail = tail_probability(confidence_level)
     sample = units(numerator, denominator, clusters, strata)
     notes = _empty_resamples(sample)
@@ -303,10 +241,10 @@ def bca_parts(
     """
     sample = units(difference, np.ones(difference.size), clusters, None)
     law = resampled_law(sample.strata, weighting="multinomial", mean=sample.mean)
-    return _bias(law, sample), _acceleration(sample)
+    return bias_correction(law, sample), jackknife_acceleration(sample)
 
 
-def _check(
+def check_bootstrap(
     numerator: FloatArray,
     denominator: FloatArray,
     method: str,
@@ -314,6 +252,7 @@ def _check(
     clusters: IntArray | None,
     strata: IntArray | None,
 ) -> None:
+    """Refuse a method that does not exist or does not fit the data."""
     if method not in BOOTSTRAP_METHODS:
         raise MethodError(
             f"bootstrap method is {method!r}; use one of {', '.join(BOOTSTRAP_METHODS)}"
@@ -376,7 +315,7 @@ def _quantile_limits(
 def _bca_tails(law: ResampledLaw, sample: Units, tail: float) -> tuple[float, float]:
     from scipy.special import ndtr, ndtri
 
-    z0, acceleration = _bias(law, sample), _acceleration(sample)
+    z0, acceleration = bias_correction(law, sample), jackknife_acceleration(sample)
 
     def adjusted(z: float) -> float:
         return float(ndtr(z0 + (z0 + z) / (1.0 - acceleration * (z0 + z))))
@@ -385,55 +324,14 @@ def _bca_tails(law: ResampledLaw, sample: Units, tail: float) -> tuple[float, fl
     return adjusted(z), adjusted(-z)
 
 
-def _null_tails(
-    sample: Units, null: float, method: str, n_resamples: int, seed: int
-) -> tuple[float, float]:
-    """Probabilities of the resamples against which each end is set."""
-    if method == "studentized":
-        student, error, _ = studentized_law(sample, n_resamples, seed)
-        below, above = student.tails((sample.estimate - null) / error)
-        return above, below
-    weighting = "exponential" if method == "bayesian" else "multinomial"
-    law = resampled_law(sample.strata, weighting=weighting, mean=sample.mean)
-    if method == "basic":
-        below, above = law.tails(2.0 * sample.estimate - null)
-        return above, below
-    return law.tails(null)
-
-
-def _tail_maps(sample: Units, method: str) -> tuple[TailMap, TailMap]:
-    """From a probability of the law to the tail of the low and of the high end."""
-    from scipy.special import ndtr, ndtri
-
-    if method == "expanded-percentile":
-        same = partial(unexpanded_tail, sample.n_units)
-        return same, same
-    if method != "bca":
-        return float, float
-    law = resampled_law(sample.strata, weighting="multinomial", mean=sample.mean)
-    z0, acceleration = _bias(law, sample), _acceleration(sample)
-
-    def level(w: float) -> float:
-        """Undo Φ⁻¹ of an adjusted tail, less the bias."""
-        stretch = 1.0 + acceleration * w
-        return w / stretch - z0 if stretch > 0.0 else float(np.copysign(np.inf, w))
-
-    def low(at_most: float) -> float:
-        return float(ndtr(level(float(ndtri(at_most)) - z0)))
-
-    def high(at_least: float) -> float:
-        return float(ndtr(-level(-float(ndtri(at_least)) - z0)))
-
-    return low, high
-
-
-def _bias(law: ResampledLaw, sample: Units) -> float:
+def bias_correction(law: ResampledLaw, sample: Units) -> float:
+    """Return Φ⁻¹ of the resamples below the estimate, half of the equal ones too."""
     from scipy.special import ndtri
 
     return float(ndtri(law.below(sample.estimate)))
 
 
-def _acceleration(sample: Units) -> float:
+def jackknife_acceleration(sample: Units) -> float:
     """Jackknife acceleration, units left out one at a time."""
     cells = sample.strata[0]
     total_y, total_x = float(cells.y @ cells.counts), float(cells.x @ cells.counts)

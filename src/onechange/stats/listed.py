@@ -21,6 +21,7 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+ComplexArray = NDArray[np.complex128]
 Piece = tuple[FloatArray, FloatArray, int]  # values, their shares, number of draws
 
 LISTED_LATTICE = 2**18
@@ -75,7 +76,8 @@ class ListedLaw:
 
     def tails(self, point: float) -> tuple[float, float]:
         """Probabilities of at most a point and of at least the point."""
-        noise = max(self.tie, 1e-12 * float(np.max(np.abs(self.points))))
+        finite = self.points[np.isfinite(self.points)]
+        noise = max(self.tie, 1e-12 * float(np.max(np.abs(finite), initial=0.0)))
         least = float(np.sum(self.probability[self.points <= point + noise]))
         most = float(np.sum(self.probability[self.points >= point - noise]))
         return min(max(least, 0.0), 1.0), min(max(most, 0.0), 1.0)
@@ -267,9 +269,22 @@ def _convolved(
     transform = np.ones(window // 2 + 1, dtype=np.complex128)
     for integers, weight, m in pieces:
         one = np.bincount(integers % window, weights=weight, minlength=window)
-        transform *= fft.rfft(one) ** m
+        transform *= _power(fft.rfft(one), m)
     mass: FloatArray = fft.irfft(transform, n=window)
     sums = np.arange(window) + first
     n = sum(m for _, _, m in pieces)
     points: FloatArray = sums.astype(np.float64) * (unit / n)
     return ListedLaw(points, mass[sums % window])
+
+
+def _power(base: ComplexArray, exponent: int) -> ComplexArray:
+    """Raise to a whole power by repeated squaring, which is faster than ``**``."""
+    result = np.ones(base.size, dtype=np.complex128)
+    base = base.copy()
+    while True:
+        if exponent % 2 == 1:
+            result *= base
+        exponent //= 2
+        if exponent == 0:
+            return result
+        base *= base

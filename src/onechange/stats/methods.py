@@ -236,6 +236,7 @@ def _binary_method(name: str, sample: PairedSample) -> Method | None:
 
 def _bootstrap_method(name: str, sample: PairedSample, sampling: Sampling) -> Method:
     from onechange.stats.bootstrap import bootstrap_interval
+    from onechange.stats.bootstrap_pvalue import bootstrap_pvalue
 
     clusters = sample.clusters if clustered(sample) else None
 
@@ -249,7 +250,18 @@ def _bootstrap_method(name: str, sample: PairedSample, sampling: Sampling) -> Me
             seed=sampling.seed,
         )
 
-    return Method(name, interval, finest=1e-12)
+    def pvalue(null: float, alternative: str) -> float | None:
+        return bootstrap_pvalue(
+            sample.difference,
+            null,
+            alternative=alternative,
+            method=name,
+            clusters=clusters,
+            n_resamples=sampling.n_resamples,
+            seed=sampling.seed,
+        )
+
+    return Method(name, interval, pvalue, finest=1e-12)
 
 
 def _hall_method(sample: PairedSample) -> Method | None:
