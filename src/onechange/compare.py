@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from onechange import __version__, display
 from onechange.align import Audit, Pairs, align
 from onechange.breakdowns import SliceBreakdown, break_down
+from onechange.comparison import ArmSummary, Comparison
 from onechange.composition import Composition, compositions
-from onechange.delta import Delta, MetricValues, metric_delta
+from onechange.delta import Delta, DeltaTable, metric_delta
 from onechange.errors import PairingError
 from onechange.families import (
     Family,
@@ -26,7 +27,7 @@ from onechange.families import (
 from onechange.missing import bounds
 from onechange.plan import Metric, Plan, resolve_metrics
 from onechange.read import read
-from onechange.results import Results, SourceFile
+from onechange.results import Results
 from onechange.statistic_deltas import (
     Resamples,
     ResamplesKey,
@@ -53,46 +54,6 @@ __all__ = [
 ]
 
 HIGH_MISSING_SHARE = 0.2
-
-
-@dataclass(frozen=True, slots=True)
-class ArmSummary:
-    """What was read for one arm."""
-
-    name: str
-    files: tuple[SourceFile, ...]
-    n_rows: int
-    n_trials: int
-    settings: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
-    """Everything computed for one baseline and its variants (one audit per variant).
-
-    `deltas` holds the overall deltas, metric by metric in the order of `metrics`
-    (within a metric, variant by variant); the built-in rates stand in `rates`.
-    `values` holds the question means behind them, by variant and metric name,
-    `resamples` the bootstrap deltas of each quantile. `families` says which tests were
-    adjusted together, `compositions` where run means and paired deltas differ.
-    """
-
-    baseline: ArmSummary
-    variants: tuple[ArmSummary, ...]
-    audits: tuple[Audit, ...]
-    pairs: tuple[Pairs, ...]
-    metrics: tuple[Metric, ...]
-    plan: Plan
-    deltas: tuple[Delta, ...]
-    rates: tuple[Delta, ...]
-    slices: tuple[SliceBreakdown, ...]
-    trials: tuple[MetricTrials, ...]
-    notes: tuple[Note, ...]
-    signature: str
-    values: dict[tuple[str, str], MetricValues]
-    families: tuple[Family, ...] = ()
-    compositions: tuple[Composition, ...] = ()
-    resamples: dict[ResamplesKey, Resamples] = field(default_factory=dict)
 
 
 def compare(
@@ -176,8 +137,8 @@ def compare(
         pairs=tuple(pairs for pairs, _ in aligned),
         metrics=metrics,
         plan=plan,
-        deltas=deltas,
-        rates=tuple(
+        deltas=DeltaTable(deltas),
+        rates=DeltaTable(
             _rate_delta(part, name) for part in variants for name in part.rates
         ),
         slices=breakdowns,

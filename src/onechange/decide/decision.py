@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from onechange.compare import Comparison
 from onechange.delta import Delta
+from onechange.display import (
+    TableMixin,
+    escape_html,
+    escape_terminal,
+    format_interval,
+    format_number,
+    html_table,
+    metric_decimals,
+    rule_thresholds,
+    text_table,
+)
 from onechange.plan import Plan
 from onechange.sensitivity import Fragility, TippingPoint
 from onechange.stats.estimate import Note
 from onechange.status import Status
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Decision", "RuleStatus", "exit_code"]
 
@@ -75,9 +91,12 @@ class RuleStatus:
     notes: tuple[Note, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Decision:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Decision(TableMixin):
     """``ship``, ``do not ship`` or ``inconclusive``, with everything behind it.
+
+    Prints as the decision, its reason and the table of its statuses, in a notebook as
+    well.
 
     Parameters
     ----------
@@ -110,6 +129,98 @@ class Decision:
     tipping_points: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     variant_name: str = "variant"
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one dictionary of plain values per status, at full precision."""
+        return [_status_row(status) for status in self.statuses]
+
+    def plot(self, kind: str = "deltas", **choices: Any) -> Figure:
+        """Draw what was compared against what the plan allows.
+
+        Parameters
+        ----------
+        kind : str
+            As for `Comparison.plot`.
+        **choices
+            ``metric`` and ``by``, as for `Comparison.plot`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A notebook shows it; ``savefig`` writes it.
+        """
+        from onechange.drawings import draw
+
+        return draw(
+            self.comparison, kind, plan=self.plan, variant=self.variant_name, **choices
+        )
+
+    def __repr__(self) -> str:
+        head = escape_terminal(f"{self.decision}: {self.reason}")
+        header, rows, align = self._cells()
+        return f"{head}\n\n{text_table(header, rows, align)}"
+
+    def _repr_html_(self) -> str:
+        head = (
+            f"<p><strong>{escape_html(self.decision)}</strong>: "
+            f"{escape_html(self.reason)}</p>"
+        )
+        return head + html_table(*self._cells())
+
+    def _cells(self) -> tuple[list[str], list[list[str]], str]:
+        decimals = metric_decimals(
+            [status.delta for status in self.statuses if status.delta is not None],
+            rule_thresholds(self.plan.primary, self.plan.guardrails),
+        )
+        header = ["role", "metric", "baseline", "variant", "delta", "interval"]
+        rows = [_status_cells(status, decimals) for status in self.statuses]
+        return [*header, "status"], rows, "llrrrrl"
+
+
+def _status_row(status: RuleStatus) -> dict[str, Any]:
+    delta = status.delta
+    interval = None if delta is None else delta.interval
+    return {
+        "role": status.role,
+        "metric": status.metric,
+        "statistic": status.statistic,
+        "slice": None
+        if status.slice is None
+        else " × ".join(label for _, label in status.slice),
+        "baseline": delta.baseline if delta else None,
+        "variant": delta.variant if delta else None,
+        "delta": delta.delta if delta else None,
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
+        "min_improvement": status.min_improvement,
+        "margin": status.margin,
+        "limit": status.limit,
+        "rule": status.rule,
+        "status": str(status.status),
+        "reason": status.reason,
+    }
+
+
+def _status_cells(status: RuleStatus, decimals: Mapping[str, int]) -> list[str]:
+    delta, digits = status.delta, decimals.get(status.metric, 3)
+    figures = ["–", "–", "not measured", "–"]
+    if delta is not None and delta.delta is not None:
+        figures = [
+            format_number(delta.baseline, digits),
+            format_number(delta.variant, digits),
+            format_number(delta.delta, digits, signed=True),
+            format_interval(delta.interval, digits),
+        ]
+    part = ""
+    if status.slice is not None:
+        part = " in " + " × ".join(label for _, label in status.slice)
+    named = "" if status.statistic == "mean" else f" {status.statistic}"
+    return [
+        status.role,
+        f"{status.metric}{named}{part}",
+        *figures,
+        str(status.status),
+    ]
 
 
 def exit_code(decision: Decision) -> int:

@@ -46,7 +46,7 @@ class Scope:
 
     def delta(self, metric: str, statistic: str = "mean") -> Delta | None:
         """Return the overall delta of a metric, or of a built-in rate."""
-        rows = (*self.comparison.deltas, *self.comparison.rates)
+        rows: tuple[Delta, ...] = (*self.comparison.deltas, *self.comparison.rates)
         for row in rows:
             if (
                 row.metric == metric

@@ -29,6 +29,7 @@ from onechange.display.numbers import (
 from onechange.display.precision import metric_decimals, rule_thresholds
 from onechange.display.tables import (
     TableMixin,
+    html_table,
     markdown_table,
     table_cells,
     text_table,
@@ -50,6 +51,7 @@ __all__ = [
     "format_number",
     "format_percent",
     "format_pvalue",
+    "html_table",
     "markdown_table",
     "metric_decimals",
     "rule_thresholds",

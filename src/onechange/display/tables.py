@@ -23,7 +23,7 @@ from onechange.display.numbers import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["TableMixin", "markdown_table", "table_cells", "text_table"]
+__all__ = ["TableMixin", "html_table", "markdown_table", "table_cells", "text_table"]
 
 
 def text_table(
@@ -107,21 +107,45 @@ class TableMixin:
 
     def to_markdown(self) -> str:
         """Return the rows as a Markdown table, rounded for reading."""
-        header, rows, align = table_cells(self.to_dicts())
+        header, rows, align = self._cells()
         return markdown_table(header, rows, align)
 
     def __repr__(self) -> str:
-        header, rows, align = table_cells(self.to_dicts())
+        header, rows, align = self._cells()
         return text_table(header, rows, align) if rows else "(no rows)"
 
     def _repr_html_(self) -> str:
-        header, rows, _ = table_cells(self.to_dicts())
-        head = "".join(f"<th>{escape_html(cell)}</th>" for cell in header)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape_html(cell)}</td>" for cell in row) + "</tr>"
-            for row in rows
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return html_table(*self._cells())
+
+    def _cells(self) -> tuple[list[str], list[list[str]], str]:
+        """Return the header, the rows as text and the side of every column."""
+        return table_cells(self.to_dicts())
+
+
+def html_table(header: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> str:
+    """Write cells as a plain HTML table, as a notebook shows it.
+
+    Parameters
+    ----------
+    header : sequence of str
+        Column heads, not yet escaped.
+    rows : sequence of sequence of str
+        Cells, not yet escaped.
+    align : str
+        One letter a column: ``l`` or ``r``.
+    """
+    sides = [
+        ' style="text-align:right"' if letter == "r" else ""
+        for letter in align.ljust(len(header), "l")
+    ]
+
+    def line(tag: str, cells: Sequence[str]) -> str:
+        parts = zip(sides, cells, strict=True)
+        written = (f"<{tag}{side}>{escape_html(cell)}</{tag}>" for side, cell in parts)
+        return f"<tr>{''.join(written)}</tr>"
+
+    body = "".join(line("td", row) for row in rows)
+    return f"<table><thead>{line('th', header)}</thead><tbody>{body}</tbody></table>"
 
 
 def table_cells(

@@ -91,7 +91,7 @@ def render_html(result: Comparison | Decision) -> str:
     notes = _notes(document)
     environment = _environment()
     template = environment.get_template("report.html.j2")
-    return template.render(
+    page = template.render(
         title=f"{document.symbol} {document.headline}".strip(),
         symbol=document.symbol,
         headline=document.headline,
@@ -107,6 +107,7 @@ def render_html(result: Comparison | Decision) -> str:
         script=_safe(_template("report.js")),
         data=_safe(_json(question_table(context))),
     )
+    return page.strip() + "\n"
 
 
 def _environment() -> jinja2.Environment:
