@@ -23,11 +23,13 @@ if TYPE_CHECKING:
         PairingError,
         PlanError,
     )
+    from onechange.judge import judge_audit
     from onechange.paired import paired_delta
     from onechange.plan import Analysis, Change, Guardrail, Metric, Plan, Primary
     from onechange.read import read
     from onechange.report import write_report
     from onechange.results import Columns, Results
+    from onechange.score import ScoredRows, ScoreOptions, score
     from onechange.simulate import simulate
     from onechange.stats.estimate import Interval, Note, TestResult
 
@@ -51,12 +53,16 @@ _HOMES = {
     "PlanError": "errors",
     "Primary": "plan",
     "Results": "results",
+    "ScoreOptions": "score",
+    "ScoredRows": "score",
     "TestResult": "stats.estimate",
     "align": "align",
     "compare": "compare",
     "decide": "decide",
+    "judge_audit": "judge",
     "paired_delta": "paired",
     "read": "read",
+    "score": "score",
     "simulate": "simulate",
     "write_report": "report",
 }
@@ -81,12 +87,16 @@ __all__ = [
     "PlanError",
     "Primary",
     "Results",
+    "ScoreOptions",
+    "ScoredRows",
     "TestResult",
     "align",
     "compare",
     "decide",
+    "judge_audit",
     "paired_delta",
     "read",
+    "score",
     "simulate",
     "write_report",
 ]

@@ -299,6 +299,25 @@ QUESTION_SET: Group = {
     ),
     "options": SCORE["options"],
 }
+TRACES: Group = {"traces": _argument(str, "TRACES", "Recorded traces (JSON Lines).")}
+SCORE: Group = {
+    "out": _word("--out", "FILE", "New table: .jsonl, .csv, .tsv or .xlsx.", "Output"),
+    "append": _word(
+        "--append", "FILE", "Table to add rows to; its rows stay as they are.", "Output"
+    ),
+    "options": _word(
+        "--options", "FILE", "Settings and names of the fields (TOML).", "Input"
+    ),
+    "k": _words(
+        "-k", "DEPTH", "Depth of the retrieval scores (5), or several: 1,5.", "Input"
+    ),
+}
+QUESTION_SET: Group = {
+    "other": _word(
+        "--other", "FILE", "Traces of another set that should share nothing.", "Input"
+    ),
+    "options": SCORE["options"],
+}
 STDOUT: Group = {
     "format": _flag(
         str,

@@ -33,6 +33,7 @@ def arm_settings(path: Path) -> dict[str, Any]:
     ----------
     path : Path
         The file; settings are ``<stem>.settings.toml`` or ``<stem>.settings.json``.
+        Those of ``run.traces.jsonl`` may also stand in ``run.settings.toml``.
 
     Returns
     -------
@@ -45,6 +46,8 @@ def arm_settings(path: Path) -> dict[str, Any]:
         If both files exist or one is not valid.
     """
     toml, json_path = path.with_name(f"{path.stem}.settings.toml"), settings_path(path)
+    if not toml.exists() and not json_path.exists() and path.stem.endswith(".traces"):
+        return arm_settings(path.with_name(path.stem.removesuffix(".traces")))
     if toml.exists() and json_path.exists():
         raise InputError(f"{toml} and {json_path.name} both exist; keep one of them")
     try:

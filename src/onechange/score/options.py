@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from onechange.score.parse import EMPTY_ANSWERS
 from onechange.score.retrieval import GAINS
 from onechange.score.trace import Page
 
-__all__ = ["ScoreOptions", "load_chunk_pages", "load_options"]
+__all__ = ["ScoreOptions", "load_chunk_pages", "load_options", "options_from_flags"]
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "unit": ("auto", "chunk", "page", "document"),
@@ -263,6 +263,40 @@ def load_options(path: str | Path) -> ScoreOptions:
     if mapping is None:
         return options
     return replace(options, chunk_pages=load_chunk_pages(path.parent / str(mapping)))
+
+
+def options_from_flags(path: str | Path | None, depths: Sequence[str]) -> ScoreOptions:
+    """Read the options of a call: a TOML file, and depths that overrule its `k`.
+
+    Parameters
+    ----------
+    path : str or Path or None
+        As for `load_options`; None is the defaults.
+    depths : sequence of str
+        Depths in words, each one number or several parted by commas.
+
+    Returns
+    -------
+    ScoreOptions
+
+    Raises
+    ------
+    PlanError
+        If a depth is not a positive integer, or the file is not valid.
+
+    Examples
+    --------
+    >>> options_from_flags(None, ["1,5", "10"]).k
+    (1, 5, 10)
+    """
+    options = ScoreOptions() if path is None else load_options(path)
+    words = [word.strip() for part in depths for word in part.split(",")]
+    for word in words:
+        if not (word.isascii() and word.isdigit() and int(word) > 0):
+            raise PlanError(f"-k {word}: expected a positive integer, such as 5 or 1,5")
+    if not words:
+        return options
+    return replace(options, k=tuple(int(word) for word in words))
 
 
 def load_chunk_pages(path: str | Path) -> dict[str, Page]:
