@@ -144,7 +144,7 @@ def _arm(arm: ArmTrials) -> Json:
         "disagreement": number_json(arm.disagreement),
         "flips": [
             {"question_id": question, "right": right, "trials": trials}
-            for question, right, trials in arm.flips
+            for question, right, trials in arm.flips.rows()
         ],
         "pass_rates": [
             {

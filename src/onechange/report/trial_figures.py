@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from onechange.display import (
     MISSING,
@@ -201,11 +202,11 @@ def flips_list(rows: Sequence[ArmRow]) -> Bullets | None:
     items = []
     for row in rows:
         flips = row.trials.flips
-        if not flips:
+        if not len(flips):
             continue
         shown = ", ".join(
             f"{question} ({right} of {trials})"
-            for question, right, trials in flips[:MAX_FLIPS]
+            for question, right, trials in islice(flips.rows(), MAX_FLIPS)
         )
         more = len(flips) - MAX_FLIPS
         rest = f" and {format_count(more)} more" if more > 0 else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from onechange.stats.binary import PairedTable, newcombe_limits
 from onechange.stats.cluster_binary import stretched_limits
+from onechange.stats.interval import wilson_limits
 from onechange.stats.signflip import n_min, tail_probability
 from onechange.stats.student import t_quantile
 
@@ -21,7 +21,7 @@ IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
 FEWEST_TRIALS = 5
-ROUNDING = 1e-12
+GUARDED = 2000  # questions beyond which ties do not matter to the guard
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +52,13 @@ class SameArm:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Deltas:
-    """What the comparisons of one trial with later ones come to, one entry each."""
+class _Pairs:
+    """Every two trials k < l of an arm: one entry per pair."""
 
-    n: FloatArray
+    first: IntArray
+    second: IntArray
+    n: FloatArray  # questions in common
     delta: FloatArray
-    squares: FloatArray  # Σ d²
-    changed: FloatArray  # d ≠ 0
 
 
 def same_arm_deltas(
@@ -101,98 +101,167 @@ def same_arm_deltas(
     >>> found.n_deltas, found.n_alarms
     (15, 0)
     """
-    trials = np.ascontiguousarray(scores.T, dtype=np.float64)
-    codes = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
-    if codes is not None and int(codes.max(initial=-1)) + 1 == codes.size:
-        codes = None
-    deltas: list[float] = []
-    alarms: list[bool] = []
-    share = trials.shape[0] >= FEWEST_TRIALS
-    for first in range(trials.shape[0] - 1):
-        found = _compared(trials, first)
-        deltas += found.delta[found.n > 0].tolist()
-        if share:
-            alarms += _alarms(trials, first, found, binary, codes, confidence_level)
-    if not deltas:
+    scored = np.isfinite(scores)
+    pairs = _pairs(scores, scored)
+    if not pairs.n.any():
         return None
-    low, high = min(deltas), max(deltas)
-    if not share:
+    deltas = pairs.delta[pairs.n > 0]
+    low, high = float(deltas.min()), float(deltas.max())
+    if scores.shape[1] < FEWEST_TRIALS:
         reason = (
-            f"{trials.shape[0]} trials are too few for a share; {FEWEST_TRIALS} are "
+            f"{scores.shape[1]} trials are too few for a share; {FEWEST_TRIALS} are "
             "needed"
         )
-        return SameArm(len(deltas), low, high, reason=reason)
+        return SameArm(int(deltas.size), low, high, reason=reason)
+    tail = tail_probability(confidence_level)
+    codes = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
+    if codes is not None and int(codes.max(initial=-1)) + 1 < codes.size:
+        alarms = list(_cluster_alarms(scores.T, pairs, binary, codes, tail))
+    else:
+        enough = pairs.n >= n_min(confidence_level)
+        found = _binary_alarms if binary else _score_alarms
+        alarms = list(found(scores, scored, pairs, enough, tail))
     if not alarms:
         reason = "no comparison of two trials has an interval"
-        return SameArm(len(deltas), low, high, reason=reason)
+        return SameArm(int(deltas.size), low, high, reason=reason)
     n_alarms = sum(alarms)
-    return SameArm(len(deltas), low, high, n_alarms, n_alarms / len(alarms))
+    return SameArm(int(deltas.size), low, high, n_alarms, n_alarms / len(alarms))
 
 
-def _compared(trials: FloatArray, first: int) -> _Deltas:
-    difference = trials[first + 1 :] - trials[first]
-    scored = np.isfinite(difference)
-    if not scored.all():
-        difference[~scored] = 0.0
-    n = scored.sum(axis=1).astype(np.float64)
-    noise = ROUNDING * max(float(np.abs(difference).max(initial=0.0)), 1e-300)
-    total = difference.sum(axis=1)
-    return _Deltas(
-        n=n,
-        delta=np.divide(total, n, out=np.zeros_like(total), where=n > 0),
-        squares=np.einsum("ij,ij->i", difference, difference),
-        changed=np.count_nonzero(np.abs(difference) > noise, axis=1).astype(np.float64),
+def _pairs(scores: FloatArray, scored: BoolArray) -> _Pairs:
+    first, second = np.triu_indices(scores.shape[1], 1)
+    if scored.all():
+        n = np.full(first.size, float(scores.shape[0]))
+        means = scores.mean(axis=0) if scores.size else np.zeros(scores.shape[1])
+        return _Pairs(first, second, n, means[second] - means[first])
+    weights = scored.astype(np.float64)
+    shared = weights.T @ weights
+    # not a matrix product, whose last digits may hang on the number of threads
+    totals = np.einsum("ik,il->kl", np.where(scored, scores, 0.0), weights)
+    n = shared[first, second]
+    sums = totals[second, first] - totals[first, second]
+    return _Pairs(
+        first, second, n, np.divide(sums, n, out=np.zeros_like(sums), where=n > 0)
     )
 
 
-def _alarms(
-    trials: FloatArray,
-    first: int,
-    found: _Deltas,
-    binary: bool,
-    codes: IntArray | None,
-    confidence_level: float,
+def _score_alarms(
+    scores: FloatArray,
+    scored: BoolArray,
+    pairs: _Pairs,
+    enough: BoolArray,
+    tail: float,
 ) -> Iterator[bool]:
-    """Whether each comparison that has an interval excludes 0."""
-    tail = tail_probability(confidence_level)
-    if codes is not None:
-        return _cluster_alarms(trials, first, binary, codes, tail)
-    enough = found.n >= n_min(confidence_level)
-    if binary:
-        return _binary_alarms(trials, first, enough, tail)
-    return _score_alarms(found, enough, tail)
+    """Whether each guarded t interval excludes 0."""
+    squares = _squared_differences(scores, scored, pairs)[enough]
+    changed = _changed(scores, pairs)[enough]
+    n, delta = pairs.n[enough], pairs.delta[enough]
+    guard = np.divide(squares, changed, out=np.zeros_like(squares), where=changed > 0)
+    variance = (squares + 2 * guard - (n * delta) ** 2 / (n + 2)) / (n + 1)
+    sizes, position = np.unique(n, return_inverse=True)
+    quantile = np.array([t_quantile(tail, size + 1) for size in sizes.tolist()])
+    half = quantile[position] * np.sqrt(np.maximum(variance, 0.0) / (n + 2))
+    yield from ((np.abs(delta) > half) & (changed > 0)).tolist()
 
 
-def _score_alarms(found: _Deltas, enough: BoolArray, tail: float) -> Iterator[bool]:
-    for i in np.flatnonzero(enough).tolist():
-        if found.changed[i] == 0:
-            yield False
-            continue
-        n, total = found.n[i] + 2, found.n[i] * found.delta[i]
-        guard = found.squares[i] / found.changed[i]
-        variance = (found.squares[i] + 2 * guard - total**2 / n) / (n - 1)
-        half = t_quantile(tail, n - 1) * math.sqrt(variance / n)
-        yield bool(abs(found.delta[i]) > half)
+def _squared_differences(
+    scores: FloatArray, scored: BoolArray, pairs: _Pairs
+) -> FloatArray:
+    """Σ d² of each pair, by products of the deviations from the question means."""
+    k, m = pairs.first, pairs.second
+    if scored.all():
+        deviation = scores - scores.mean(axis=1, keepdims=True)
+        products = deviation.T @ deviation
+        own = np.diagonal(products)
+        return np.asarray(own[k] + own[m] - 2 * products[k, m])
+    weights = scored.astype(np.float64)
+    filled = np.where(scored, scores, 0.0)
+    centre = filled.sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
+    deviation = (filled - centre[:, None]) * weights
+    shared = (deviation**2).T @ weights
+    products = deviation.T @ deviation
+    return np.asarray(shared[k, m] + shared[m, k] - 2 * products[k, m])
+
+
+def _changed(scores: FloatArray, pairs: _Pairs) -> FloatArray:
+    """Questions whose score differs between two trials.
+
+    Only the guard rests on it; over many questions it says nothing any more, and
+    all count.
+    """
+    if scores.shape[0] > GUARDED:
+        return pairs.n
+    trials = np.ascontiguousarray(scores.T)
+    equal = [
+        np.count_nonzero(trials[first + 1 :] == trials[first], axis=1)
+        for first in range(trials.shape[0] - 1)
+    ]
+    return np.asarray(pairs.n - np.concatenate(equal), dtype=np.float64)
 
 
 def _binary_alarms(
-    trials: FloatArray, first: int, enough: BoolArray, tail: float
+    scores: FloatArray,
+    scored: BoolArray,
+    pairs: _Pairs,
+    enough: BoolArray,
+    tail: float,
 ) -> Iterator[bool]:
-    for i in np.flatnonzero(enough).tolist():
-        low, high = newcombe_limits(_table(trials[first], trials[first + 1 + i]), tail)
-        yield low > 0 or high < 0
+    """Whether each of Newcombe's intervals excludes 0.
+
+    As `newcombe_limits`, over all pairs at once: only the end next to 0 matters.
+    """
+    k, m = pairs.first[enough], pairs.second[enough]
+    right = (scores == 1).astype(np.float64)
+    n, common = pairs.n[enough], right.T @ scored.astype(np.float64)
+    both = (right.T @ right)[k, m]
+    before, after = common[k, m], common[m, k]
+    gain = after >= before  # the better trial takes the part of the variant
+    phi = _phi(both, before - both, after - both, n)
+    low = np.array(
+        [
+            wilson_limits(int(c), int(size), tail)[0]
+            for c, size in zip(np.maximum(before, after), n, strict=True)
+        ]
+    )
+    high = np.array(
+        [
+            wilson_limits(int(c), int(size), tail)[1]
+            for c, size in zip(np.minimum(before, after), n, strict=True)
+        ]
+    )
+    share_low = np.where(gain, before, after) / n
+    share_high = np.where(gain, after, before) / n
+    down, up = share_high - low, high - share_low
+    distance = np.sqrt(np.maximum(down**2 - 2 * phi * down * up + up**2, 0.0))
+    yield from (share_high - share_low > distance).tolist()
+
+
+def _phi(
+    both: FloatArray, only_first: FloatArray, only_second: FloatArray, n: FloatArray
+) -> FloatArray:
+    """Newcombe's correlation of two trials, lowered by his correction."""
+    neither = n - both - only_first - only_second
+    numerator = both * neither - only_first * only_second
+    corrected = np.where(
+        numerator > n / 2, numerator - n / 2, np.minimum(numerator, 0.0)
+    )
+    first, second = both + only_first, both + only_second
+    product = first * second * (n - first) * (n - second)
+    root = np.sqrt(product)
+    return np.divide(corrected, root, out=np.zeros_like(root), where=root > 0)
 
 
 def _cluster_alarms(
-    trials: FloatArray, first: int, binary: bool, codes: IntArray, tail: float
+    trials: FloatArray, pairs: _Pairs, binary: bool, codes: IntArray, tail: float
 ) -> Iterator[bool]:
+    """Whether each interval over whole clusters excludes 0."""
     from onechange.stats.cluster import (
         bell_mccaffrey_df,
         design_effect,
         guarded_cr2_law,
     )
 
-    for second in range(first + 1, trials.shape[0]):
+    for first, second in zip(pairs.first, pairs.second, strict=True):
         both = np.isfinite(trials[first]) & np.isfinite(trials[second])
         if not both.any():
             continue

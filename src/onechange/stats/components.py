@@ -150,12 +150,11 @@ def fit_table(scores: FloatArray) -> TableFit:
     if not full:
         scores, scored = _without_empty(scores, scored)
     n, n_trials = scores.shape
-    if n == 0:
+    if n == 0 or n_trials == 0:
         return TableFit(0, 0, 0, 0, None, None, None, None, None, 0.0, 0.0)
     cells = _cells(scores, scored, full=full)
     largest = max(float(cells.scores.max()), -float(cells.scores.min()))
     noise = (ROUNDING * largest) ** 2
-    shares = _per_question_weight(cells, lambda table: table.sum(axis=0)) / n
     n_scores = int(cells.counts.sum())
     ss_within = _sum_of_squares(cells.deviation)
     question, trial, residual = _two_way(cells, noise)
@@ -169,7 +168,7 @@ def fit_table(scores: FloatArray) -> TableFit:
         question=question,
         trial=trial,
         residual=residual,
-        trial_weight=float(np.sum(shares**2)),
+        trial_weight=_trial_weight(cells),
         answer_weight=float(np.sum(1 / cells.counts)) / n**2,
     )
 
@@ -215,13 +214,9 @@ def residual_component(
 ) -> Component:
     """Residual variance with its chi-square interval."""
     tail = (1 - confidence_level) / 2
-    sum_of_squares = residual.value * residual.df
-    return Component(
-        variance=residual.value,
-        low=sum_of_squares / _chi2_quantile(1 - tail, residual.df),
-        high=sum_of_squares / _chi2_quantile(tail, residual.df),
-        confidence_level=confidence_level,
-    )
+    low = residual.value / _chi2_ratio(1 - tail, residual.df)
+    high = residual.value / _chi2_ratio(tail, residual.df)
+    return Component(residual.value, low, high, confidence_level)
 
 
 def f_pvalue(first: MeanSquare, second: MeanSquare) -> float | None:
@@ -266,13 +261,17 @@ def _without_empty(
 
 
 def _cells(scores: FloatArray, scored: BoolArray, *, full: bool) -> _Cells:
+    if full:
+        n, k = scores.shape
+        means = scores.sum(axis=1) / k
+        ones = np.broadcast_to(1.0, scores.shape)
+        counts = np.full(n, float(k))
+        return _Cells(scores, ones, counts, means, scores - means[:, None], full)
     weights = scored.astype(np.float64)
     counts = weights.sum(axis=1)
-    filled = scores if full else np.where(scored, scores, 0.0)
+    filled = np.where(scored, scores, 0.0)
     means = filled.sum(axis=1) / counts
-    deviation = filled - means[:, None]
-    if not full:
-        deviation *= weights
+    deviation = (filled - means[:, None]) * weights
     return _Cells(filled, weights, counts, means, deviation, full)
 
 
@@ -349,12 +348,19 @@ def _per_question_weight(
 ) -> FloatArray:
     """Sum a count over the questions, each divided by its number of scores.
 
-    Counts are whole numbers, so that the order of summation, and with it the number
-    of threads, has no say.
+    Counts are whole, so that the number of threads has no say in the sum.
     """
     groups = np.unique(cells.counts)
     parts = [count(cells.scored[cells.counts == k]) / k for k in groups]
     return np.asarray(np.sum(parts, axis=0), dtype=np.float64)
+
+
+def _trial_weight(cells: _Cells) -> float:
+    """Sum of the squared weights of the trials in the mean of the question means."""
+    if cells.full:
+        return 1.0 / int(cells.scores.shape[1])
+    shares = _per_question_weight(cells, lambda table: table.sum(axis=0))
+    return float(np.sum((shares / cells.counts.size) ** 2))
 
 
 def _trial_effects(cells: _Cells, sums: FloatArray) -> FloatArray | None:
@@ -390,11 +396,8 @@ def _difference_limits(
     return a - b - math.sqrt(max(below, 0.0)), a - b + math.sqrt(max(above, 0.0))
 
 
-def _chi2_quantile(probability: float, df: int) -> float:
+def _chi2_ratio(probability: float, df: int) -> float:
+    """Return a quantile of chi-square, divided by its degrees of freedom."""
     from scipy.special import chdtri
 
-    return float(chdtri(df, 1 - probability))
-
-
-def _chi2_ratio(probability: float, df: int) -> float:
-    return _chi2_quantile(probability, df) / df
+    return float(chdtri(df, 1 - probability)) / df

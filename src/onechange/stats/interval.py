@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,6 +166,7 @@ def hall_interval(
     return Interval(*limits, confidence_level, "hall", degenerate=flat)
 
 
+@lru_cache(maxsize=4096)
 def wilson_limits(successes: int, n: int, tail: float) -> tuple[float, float]:
     """Wilson's score limits of a share, exactly inside [0, 1]."""
     z = normal_quantile(tail)

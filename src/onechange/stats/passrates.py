@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 __all__ = ["PassRate", "disagreement", "flipping", "pass_rates"]
 
+FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
@@ -72,8 +73,9 @@ def disagreement(right: IntArray, trials: IntArray) -> float | None:
     repeated = trials > 1
     if not repeated.any():
         return None
-    c, k = right[repeated].astype(np.float64), trials[repeated].astype(np.float64)
-    return float(np.mean(2 * c * (k - c) / (k * (k - 1))))
+    kinds, weights = _counted(right[repeated], trials[repeated])
+    c, k = kinds[:, 0], kinds[:, 1]
+    return float(np.sum(weights * 2 * c * (k - c) / (k * (k - 1))) / weights.sum())
 
 
 def pass_rates(right: IntArray, trials: IntArray) -> tuple[PassRate, ...]:
@@ -100,22 +102,33 @@ def pass_rates(right: IntArray, trials: IntArray) -> tuple[PassRate, ...]:
     [(0.5, 0.5), (1.0, 0.0)]
     """
     rates = []
-    c, total = right.astype(np.float64), trials.astype(np.float64)
+    kinds, weights = _counted(right, trials)
+    c, total = kinds[:, 0], kinds[:, 1]
     none_right, all_right = np.ones(c.size), np.ones(c.size)
     for k in range(1, int(trials.max(initial=0)) + 1):
-        enough = trials >= k
+        enough = total >= k
         if not enough.all():
-            c, total, trials = c[enough], total[enough], trials[enough]
+            c, total, weights = c[enough], total[enough], weights[enough]
             none_right, all_right = none_right[enough], all_right[enough]
         left = total - (k - 1)
         none_right = none_right * np.maximum(left - c, 0.0) / left
         all_right = all_right * np.maximum(c - (k - 1), 0.0) / left
+        n = float(weights.sum())
         rates.append(
             PassRate(
                 k=k,
-                any_right=1.0 - float(np.mean(none_right)),
-                all_right=float(np.mean(all_right)),
-                n_questions=int(trials.size),
+                any_right=1.0 - float(np.sum(weights * none_right)) / n,
+                all_right=float(np.sum(weights * all_right)) / n,
+                n_questions=int(n),
             )
         )
     return tuple(rates)
+
+
+def _counted(right: IntArray, trials: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Distinct (right, trials) and the number of questions of each."""
+    most = int(trials.max(initial=0)) + 1
+    counts = np.bincount(trials * most + right)
+    found = np.flatnonzero(counts)
+    kinds = np.stack([found % most, found // most], axis=1).astype(np.float64)
+    return kinds, counts[found].astype(np.float64)

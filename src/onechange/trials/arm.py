@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -22,15 +23,39 @@ from onechange.stats.icc import Correlation, intraclass
 from onechange.stats.passrates import PassRate, disagreement, flipping, pass_rates
 from onechange.trials.tables import TrialTable
 
-__all__ = ["ArmTrials", "Components", "arm_trials", "without_runs"]
+__all__ = ["ArmTrials", "Components", "Flips", "arm_trials", "without_runs"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 TextArray = NDArray[np.object_]
 
-Flip = tuple[str, int, int]
-
+SAMPLE = 100  # questions that mostly tell scores from 0/1 answers
 UNEVEN = 0.9  # share of the questions a trial must score to be like the others
+
+
+@dataclass(frozen=True, slots=True)
+class Flips:
+    """Questions that are right in some trials and wrong in others.
+
+    Parameters
+    ----------
+    question_id : tuple of str
+        The least settled first.
+    right, trials : tuple of int
+        Right answers and scored trials of each.
+    """
+
+    question_id: tuple[str, ...] = ()
+    right: tuple[int, ...] = ()
+    trials: tuple[int, ...] = ()
+
+    def __len__(self) -> int:
+        """Return the number of questions."""
+        return len(self.question_id)
+
+    def rows(self) -> Iterator[tuple[str, int, int]]:
+        """Id, right answers and trials, question by question."""
+        return zip(self.question_id, self.right, self.trials, strict=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +115,8 @@ class ArmTrials:
         F test of "whole runs do not differ".
     disagreement : float or None
         Share of pairs of trials that disagree on a 0/1 answer.
-    flips : tuple of (str, int, int)
-        Questions that flip, the least settled first: id, right answers, trials.
+    flips : Flips
+        Questions that flip.
     pass_rates : tuple of PassRate
         pass@k and pass^k of 0/1 answers.
     same_arm : SameArm or None
@@ -111,7 +136,7 @@ class ArmTrials:
     iccs: dict[str, Correlation] = field(default_factory=dict)
     trial_test: TestResult | None = None
     disagreement: float | None = None
-    flips: tuple[Flip, ...] = ()
+    flips: Flips = Flips()
     pass_rates: tuple[PassRate, ...] = ()
     same_arm: SameArm | None = None
 
@@ -210,29 +235,33 @@ def without_runs(fit: TableFit) -> TableFit:
 class _Answers:
     flip_rate: float | None = None
     disagreement: float | None = None
-    flips: tuple[Flip, ...] = ()
+    flips: Flips = Flips()
     pass_rates: tuple[PassRate, ...] = ()
 
 
 def _answers(scores: FloatArray, question_id: TextArray) -> _Answers:
     """Flips and pass rates of 0/1 answers."""
-    trials = np.isfinite(scores).sum(axis=1).astype(np.int64)
-    right = (scores == 1).sum(axis=1).astype(np.int64)
+    scored = np.isfinite(scores)
+    if scored.all():
+        trials = np.full(scores.shape[0], scores.shape[1], dtype=np.int64)
+        right = scores.sum(axis=1).astype(np.int64)
+    else:
+        trials = np.count_nonzero(scored, axis=1)
+        right = np.count_nonzero(scores == 1, axis=1)
     some = trials > 0
     flips = flipping(right, trials)
     n_repeated = int(np.count_nonzero(trials > 1))
-    unsettled = np.abs(2 * right[flips] - trials[flips]) / trials[flips]
-    order = np.argsort(unsettled, kind="stable")  # ids are sorted already
-    found = zip(
-        question_id[flips][order].tolist(),
-        right[flips][order].tolist(),
-        trials[flips][order].tolist(),
-        strict=True,
-    )
+    settled = np.abs(2 * right[flips] - trials[flips]) / trials[flips]
+    # whole numbers sort fastest; equally settled questions stay in the order of ids
+    order = np.argsort((10_000 * settled).astype(np.int16), kind="stable")
     return _Answers(
         flip_rate=int(np.count_nonzero(flips)) / n_repeated if n_repeated else None,
         disagreement=disagreement(right, trials),
-        flips=tuple(found),
+        flips=Flips(
+            tuple(question_id[flips][order].tolist()),
+            tuple(right[flips][order].tolist()),
+            tuple(trials[flips][order].tolist()),
+        ),
         pass_rates=pass_rates(right[some], trials[some]),
     )
 
@@ -241,8 +270,12 @@ def _trial_means(
     scores: FloatArray,
 ) -> tuple[tuple[float | None, ...], tuple[int, ...]]:
     scored = np.isfinite(scores)
-    counts = scored.sum(axis=0).tolist()
-    totals = (scores if scored.all() else np.where(scored, scores, 0.0)).sum(axis=0)
+    if scored.all():
+        counts = [scores.shape[0]] * scores.shape[1]
+        totals = scores.sum(axis=0)
+    else:
+        counts = scored.sum(axis=0).tolist()
+        totals = np.where(scored, scores, 0.0).sum(axis=0)
     means = tuple(
         total / count if count else None
         for total, count in zip(totals.tolist(), counts, strict=True)
@@ -274,7 +307,10 @@ def _trial_test(fit: TableFit) -> TestResult | None:
 
 
 def _is_binary(scores: FloatArray) -> bool:
-    return bool(np.all((scores == 0) | (scores == 1) | np.isnan(scores)))
+    def answers(part: FloatArray) -> bool:
+        return bool(np.all((part == 0) | (part == 1) | np.isnan(part)))
+
+    return answers(scores[:SAMPLE]) and answers(scores)
 
 
 def _why_not(n_trials: int) -> str:

@@ -6,13 +6,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from onechange.stats.components import Component, TableFit
 from onechange.stats.projection import Contributions, contributions
 from onechange.stats.runs import FEWEST_QUESTIONS, RunVariance
-from onechange.stats.sample import PairedSample
-from onechange.stats.twoway import question_variance
+from onechange.stats.twoway import variance_of_mean
 
 __all__ = ["DeltaTrials", "delta_trials"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,8 @@ class DeltaTrials:
 
 
 def delta_trials(
-    sample: PairedSample,
+    difference: FloatArray,
+    clusters: IntArray | None,
     fits: Sequence[TableFit],
     runs: RunVariance | None,
     *,
@@ -57,8 +63,10 @@ def delta_trials(
 
     Parameters
     ----------
-    sample : PairedSample
-        All pairs of the metric.
+    difference : ndarray of float, shape (n_pairs,)
+        Variant minus baseline of all pairs of the metric.
+    clusters : ndarray of int, shape (n_pairs,), or None
+        Cluster of each question.
     fits : sequence of TableFit
         Of both arms; of the differences when trials are paired.
     runs : RunVariance or None
@@ -72,9 +80,11 @@ def delta_trials(
     """
     if runs is None:
         return DeltaTrials(paired=len(fits) == 1, reason=_why_unknown(fits))
-    spread = question_variance(sample)
+    if clusters is not None and np.unique(clusters).size == clusters.size:
+        clusters = None
+    spread = variance_of_mean(difference, clusters)
     floor = math.sqrt(runs.noise_variance)
-    delta = math.fsum(sample.difference) / max(sample.n_pairs, 1)
+    delta = float(np.mean(difference)) if difference.size else 0.0
     return DeltaTrials(
         paired=runs.paired,
         runs=runs,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onechange.delta import MetricValues, metric_sample
+from onechange.delta import MetricValues
 from onechange.errors import PlanError
 from onechange.pairs import Pairs, rate_rows
 from onechange.stats.components import TableFit, fit_table
@@ -114,7 +114,11 @@ def metric_trials(
         variant=arms[1],
         notes=_notes(arms[0], arms[1]),
         delta=delta_trials(
-            metric_sample(values), fits, runs, confidence_level=confidence_level
+            values.variant[complete] - values.baseline[complete],
+            clusters,
+            fits,
+            runs,
+            confidence_level=confidence_level,
         ),
         arm_runs=arm_runs,
         variant_name=variant_name,
