@@ -77,9 +77,7 @@ def main() -> int:
 
     mine, theirs = shortest(ours), shortest(lambda: peer("question_id", "trial"))
     by_question = shortest(lambda: peer("question_id"))
-    print(
-        "| questions × trials × metrics | pandas means (s) | ours (s) | ratio | target |"
-    )
+    print("| questions × trials × metrics | pandas (s) | ours (s) | ratio | target |")
     print("| --- | --- | --- | --- | --- |")
     size = f"{n} × {TRIALS} × {len(METRICS)}, 2 arms"
     print(

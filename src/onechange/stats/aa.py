@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from onechange.stats.binary import PairedTable, newcombe_limits
 from onechange.stats.cluster_binary import stretched_limits
 from onechange.stats.interval import wilson_limits
+from onechange.stats.products import products
 from onechange.stats.signflip import n_min, tail_probability
 from onechange.stats.student import t_quantile
 
@@ -135,9 +136,8 @@ def _pairs(scores: FloatArray, scored: BoolArray) -> _Pairs:
         means = scores.mean(axis=0) if scores.size else np.zeros(scores.shape[1])
         return _Pairs(first, second, n, means[second] - means[first])
     weights = scored.astype(np.float64)
-    shared = weights.T @ weights
-    # not a matrix product, whose last digits may hang on the number of threads
-    totals = np.einsum("ik,il->kl", np.where(scored, scores, 0.0), weights)
+    shared = products(weights, weights)
+    totals = products(np.where(scored, scores, 0.0), weights)
     n = shared[first, second]
     sums = totals[second, first] - totals[first, second]
     return _Pairs(
@@ -171,16 +171,16 @@ def _squared_differences(
     k, m = pairs.first, pairs.second
     if scored.all():
         deviation = scores - scores.mean(axis=1, keepdims=True)
-        products = deviation.T @ deviation
-        own = np.diagonal(products)
-        return np.asarray(own[k] + own[m] - 2 * products[k, m])
+        crossed = products(deviation, deviation)
+        own = np.diagonal(crossed)
+        return np.asarray(own[k] + own[m] - 2 * crossed[k, m])
     weights = scored.astype(np.float64)
     filled = np.where(scored, scores, 0.0)
     centre = filled.sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
     deviation = (filled - centre[:, None]) * weights
-    shared = (deviation**2).T @ weights
-    products = deviation.T @ deviation
-    return np.asarray(shared[k, m] + shared[m, k] - 2 * products[k, m])
+    shared = products(deviation**2, weights)
+    crossed = products(deviation, deviation)
+    return np.asarray(shared[k, m] + shared[m, k] - 2 * crossed[k, m])
 
 
 def _changed(scores: FloatArray, pairs: _Pairs) -> FloatArray:
@@ -212,8 +212,8 @@ def _binary_alarms(
     """
     k, m = pairs.first[enough], pairs.second[enough]
     right = (scores == 1).astype(np.float64)
-    n, common = pairs.n[enough], right.T @ scored.astype(np.float64)
-    both = (right.T @ right)[k, m]
+    n, common = pairs.n[enough], products(right, scored.astype(np.float64))
+    both = products(right, right)[k, m]
     before, after = common[k, m], common[m, k]
     gain = after >= before  # the better trial takes the part of the variant
     phi = _phi(both, before - both, after - both, n)

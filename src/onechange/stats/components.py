@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onechange.stats.estimate import Interval
+from onechange.stats.products import products
 
 __all__ = [
     "Component",
@@ -135,9 +136,8 @@ def fit_table(scores: FloatArray) -> TableFit:
     of squares of trials adjusted for questions is b'C⁺b with
     C = diag(n_k) - M'·diag(1/K_i)·M, M the table of what is scored and b the sums
     of the scores less their question's mean. Then (Henderson's method 3)
-    E(MS_trial) = σ²_e + σ²_t·(N - n)/(K - 1) and
-    E(MS_question) = σ²_e + σ²_q·(N - K)/(n - 1). A full table gives the usual mean
-    squares with factors n and K.
+    E(MS_trial) = σ²_e + σ²_t·(N - n)/(K - 1), E(MS_question) alike with
+    (N - K)/(n - 1). A full table gives the usual mean squares, factors n and K.
 
     Examples
     --------
@@ -346,10 +346,7 @@ def _sum_of_squares(table: FloatArray) -> float:
 def _per_question_weight(
     cells: _Cells, count: Callable[[FloatArray], FloatArray]
 ) -> FloatArray:
-    """Sum a count over the questions, each divided by its number of scores.
-
-    Counts are whole, so that the number of threads has no say in the sum.
-    """
+    """Sum a count over the questions, each divided by its number of scores."""
     groups = np.unique(cells.counts)
     parts = [count(cells.scored[cells.counts == k]) / k for k in groups]
     return np.asarray(np.sum(parts, axis=0), dtype=np.float64)
@@ -365,7 +362,7 @@ def _trial_weight(cells: _Cells) -> float:
 
 def _trial_effects(cells: _Cells, sums: FloatArray) -> FloatArray | None:
     """Least-squares effects of the trials; None when they share no questions."""
-    shared = _per_question_weight(cells, lambda table: table.T @ table)
+    shared = _per_question_weight(cells, lambda table: products(table, table))
     information = np.diag(cells.scored.sum(axis=0)) - shared
     values, vectors = np.linalg.eigh(information)
     positive = values > 1e-9 * max(float(values[-1]), 1.0)
