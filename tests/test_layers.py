@@ -33,7 +33,8 @@ LAYERS: list[set[str]] = [
     {"statistic_deltas"},
     {"slices"},
     {"families", "composition", "slice_effects", "slice_weights"},
-    {"breakdowns"},
+    {"breakdowns", "overall"},
+    {"sweep", "joint"},
     {"drawings"},
     {"comparison"},
     {"compare"},
@@ -41,6 +42,7 @@ LAYERS: list[set[str]] = [
     {"decide"},
     {"simulate", "score", "judge"},
     {"report"},
+    {"gate"},
     {"cli"},
     {"__main__", "__init__"},
 ]

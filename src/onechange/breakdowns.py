@@ -30,7 +30,7 @@ from onechange.statistic_deltas import (
 from onechange.stats.estimate import Note
 from onechange.values import VariantValues
 
-__all__ = ["SliceBreakdown", "break_down", "is_small"]
+__all__ = ["SliceBreakdown", "break_down", "is_small", "slice_deltas"]
 
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
@@ -119,9 +119,7 @@ def break_down(
     parts = {}
     for spec in plan.slices:
         parts[spec] = [slice_questions(v.pairs, spec) for v in variants]
-        raw.append(
-            _raw_breakdown(spec, variants, metrics, plan, parts[spec], resamples)
-        )
+        raw.append(slice_deltas(spec, variants, metrics, plan, resamples, parts[spec]))
         members += _members(raw[-1], variants, parts[spec])
     adjusted, family = adjust_family(
         members, variants, units, plan.analysis, scope="slices"
@@ -151,14 +149,34 @@ def _key(
     return spec, delta.metric, delta.statistic, delta.variant_name, delta.slice
 
 
-def _raw_breakdown(
+def slice_deltas(
     spec: SliceSpec,
     variants: Sequence[VariantValues],
     metrics: Sequence[Metric],
     plan: Plan,
-    parts: Sequence[Sequence[Slice]],
     resamples: dict[ResamplesKey, Resamples],
+    parts: Sequence[Sequence[Slice]] | None = None,
 ) -> SliceBreakdown:
+    """Compute the deltas of one breakdown, nothing adjusted.
+
+    Parameters
+    ----------
+    spec : SliceSpec
+    variants : sequence of VariantValues
+    metrics : sequence of Metric
+    plan : Plan
+    resamples : dict
+        Gains the resamples of each quantile.
+    parts : sequence of sequence of Slice, optional
+        The slices of each variant, where they are at hand.
+
+    Returns
+    -------
+    SliceBreakdown
+        With the joined small slices of metrics that must hold in every slice.
+    """
+    if parts is None:
+        parts = [slice_questions(variant.pairs, spec) for variant in variants]
     rules = _rules_of(plan, spec)
     asked = asked_statistics(rules)
     joined_metrics = {rule.metric for rule in rules}

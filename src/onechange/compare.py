@@ -3,41 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from onechange import __version__, display
 from onechange.align import Audit, Pairs, align
 from onechange.breakdowns import SliceBreakdown, break_down
 from onechange.comparison import ArmSummary, Comparison
-from onechange.composition import Composition, compositions
-from onechange.delta import Delta, DeltaTable, metric_delta
+from onechange.composition import compositions
+from onechange.deltas import Delta, DeltaTable
 from onechange.errors import PairingError
-from onechange.families import (
-    Family,
-    FamilyMember,
-    adjust_family,
-    question_units,
-    sampling_notes,
+from onechange.families import Family, question_units, sampling_notes
+from onechange.joint import joint_deltas
+from onechange.overall import (
+    adjust_overall,
+    overall_deltas,
+    rate_deltas,
+    with_compositions,
 )
-from onechange.missing import bounds
-from onechange.plan import Metric, Plan, resolve_metrics
+from onechange.plan import Plan, resolve_metrics
 from onechange.read import read
 from onechange.results import Results
-from onechange.statistic_deltas import (
-    Resamples,
-    ResamplesKey,
-    asked_statistics,
-    further_deltas,
-    ratio_metric_delta,
-)
-from onechange.stats.estimate import Note
+from onechange.statistic_deltas import Resamples, ResamplesKey
+from onechange.sweep import sweep
 from onechange.trials import ArmTrials, MetricTrials
-from onechange.values import RATES, VariantValues, variant_values
+from onechange.values import variant_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,8 +44,6 @@ __all__ = [
     "SliceBreakdown",
     "compare",
 ]
-
-HIGH_MISSING_SHARE = 0.2
 
 
 def compare(
@@ -108,25 +98,19 @@ def compare(
         variant_values(arm.name, pairs, metrics, plan)
         for arm, (pairs, _) in zip(arms, aligned, strict=True)
     ]
-    asked = asked_statistics(plan.guardrails)
     resamples: dict[ResamplesKey, Resamples] = {}
-    raw = [
-        delta
-        for metric in metrics
-        for part in variants
-        for delta in (
-            _overall_delta(part, metric),
-            *further_deltas(part, metric, asked.get(metric.name, ()), resamples),
-        )
-    ]
     units = question_units(variants, plan.columns.cluster)
-    adjusted, overall_family = _adjusted(raw, variants, units, plan)
+    adjusted, overall_family = adjust_overall(
+        overall_deltas(variants, metrics, plan, resamples), variants, units, plan
+    )
     breakdowns, slice_family = break_down(
         variants, metrics, plan, adjusted, units, resamples
     )
     families = tuple(f for f in (overall_family, slice_family) if f is not None)
     mixes = compositions(variants, adjusted, plan.slices)
-    deltas = _with_compositions(adjusted, mixes, plan)
+    deltas = with_compositions(adjusted, mixes, plan)
+    settings = [arm.settings for arm in (base, *arms)]
+    swept = sweep(variants, settings, deltas, breakdowns, plan)
     return Comparison(
         baseline=_summary(base, audits[0].trials[0]),
         variants=tuple(
@@ -138,15 +122,19 @@ def compare(
         metrics=metrics,
         plan=plan,
         deltas=DeltaTable(deltas),
-        rates=DeltaTable(
-            _rate_delta(part, name) for part in variants for name in part.rates
-        ),
+        rates=DeltaTable(rate_deltas(variants)),
         slices=breakdowns,
         trials=tuple(found for part in variants for found in part.trials.values()),
-        notes=(*notes, *sampling_notes(families)),
+        notes=(
+            *notes,
+            *([] if swept is None else [swept.note]),
+            *sampling_notes(families),
+        ),
         signature=_signature(*aligned[0], deltas, plan, families),
         families=families,
         compositions=mixes,
+        sweep=swept,
+        joint=joint_deltas(variants, metrics, plan, families),
         resamples=resamples,
         values={
             (part.name, name): values
@@ -195,91 +183,6 @@ def _source_name(source: Source, position: int) -> str:
 def _metric_names(audits: Sequence[Audit]) -> list[str]:
     """Metrics of every pair of arms, in the order of their first appearance."""
     return list(dict.fromkeys(name for audit in audits for name in audit.metrics))
-
-
-def _rate_delta(variant: VariantValues, name: str) -> Delta:
-    return metric_delta(
-        name,
-        RATES[name],
-        variant.rates[name],
-        variant.methods[name],
-        variant_name=variant.name,
-    )
-
-
-def _overall_delta(variant: VariantValues, metric: Metric) -> Delta:
-    if metric.numerator is not None:
-        return ratio_metric_delta(variant, metric)
-    pairs, values = variant.pairs, variant.metrics[metric.name]
-    methods = variant.methods[metric.name]
-    delta = metric_delta(
-        metric.name,
-        metric.direction or "higher",
-        values,
-        methods,
-        variant_name=variant.name,
-    )
-    if not _in_both_arms(variant, metric):
-        return delta
-    limits = bounds(pairs, metric, values, methods)
-    notes = (*variant.notes[metric.name], *delta.notes)
-    share = limits.n_incomplete / max(limits.n_questions, 1)
-    if share > HIGH_MISSING_SHARE:
-        text = (
-            f"{display.format_percent(share)} of {limits.n_questions} questions lack "
-            f"a score of {metric.name} in an arm."
-        )
-        notes = (*notes, Note("high-missing-share", text))
-    return replace(delta, bounds=limits, notes=notes)
-
-
-def _adjusted(
-    deltas: list[Delta],
-    variants: Sequence[VariantValues],
-    units: Sequence[NDArray[np.int64]],
-    plan: Plan,
-) -> tuple[list[Delta], Family | None]:
-    """Adjust the deltas of all metrics and variants over all questions together."""
-    position = {variant.name: i for i, variant in enumerate(variants)}
-    tested = [i for i, d in enumerate(deltas) if d.statistic in ("mean", "ratio")]
-    found, family = adjust_family(
-        [FamilyMember(deltas[i], position[deltas[i].variant_name]) for i in tested],
-        variants,
-        units,
-        plan.analysis,
-        scope="overall",
-    )
-    adjusted = list(deltas)
-    for i, delta in zip(tested, found, strict=True):
-        adjusted[i] = delta
-    return adjusted, family
-
-
-def _with_compositions(
-    deltas: Sequence[Delta], mixes: Sequence[Composition], plan: Plan
-) -> tuple[Delta, ...]:
-    """Add a note where run means tell another story than the paired delta."""
-    decimals = display.metric_decimals(
-        deltas, display.rule_thresholds(plan.primary, plan.guardrails)
-    )
-    notes = {
-        (mix.metric, mix.variant_name): mix.note(decimals[mix.metric])
-        for mix in mixes
-        if mix.differs
-    }
-    found = []
-    for delta in deltas:
-        note = notes.get((delta.metric, delta.variant_name))
-        means = note is not None and delta.statistic == "mean"
-        found.append(
-            replace(delta, notes=(*delta.notes, note)) if note and means else delta
-        )
-    return tuple(found)
-
-
-def _in_both_arms(variant: VariantValues, metric: Metric) -> bool:
-    arms = (variant.pairs.baseline, variant.pairs.variant)
-    return all(metric.name in arm.metrics for arm in arms)
 
 
 def _summary(arm: Results, n_trials: int) -> ArmSummary:

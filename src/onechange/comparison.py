@@ -12,10 +12,12 @@ from onechange.delta import DeltaTable, MetricValues
 from onechange.display import TableMixin
 from onechange.errors import PairingError
 from onechange.families import Family
+from onechange.joint import JointDelta
 from onechange.plan import Metric, Plan
 from onechange.results import SourceFile
 from onechange.statistic_deltas import Resamples, ResamplesKey
 from onechange.stats.estimate import Note
+from onechange.sweep import Sweep
 from onechange.trials import MetricTrials
 
 if TYPE_CHECKING:
@@ -45,7 +47,9 @@ class Comparison(TableMixin):
     (within a metric, variant by variant); the built-in rates stand in `rates`.
     `values` holds the question means behind them, by variant and metric name,
     `resamples` the bootstrap deltas of each quantile. `families` says which tests were
-    adjusted together, `compositions` where run means and paired deltas differ.
+    adjusted together, `compositions` where run means and paired deltas differ, `sweep`
+    what several variants say together, `joint` the deltas that decide about each of
+    them, at the level at which all hold together.
     """
 
     baseline: ArmSummary
@@ -63,6 +67,8 @@ class Comparison(TableMixin):
     values: dict[tuple[str, str], MetricValues]
     families: tuple[Family, ...] = ()
     compositions: tuple[Composition, ...] = ()
+    sweep: Sweep | None = None
+    joint: tuple[JointDelta, ...] = ()
     resamples: dict[ResamplesKey, Resamples] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -239,9 +239,9 @@ def sampling_notes(families: Sequence[Family]) -> tuple[Note, ...]:
         return ()
     error = max(family.monte_carlo_error or 0.0 for family in sampled)
     text = (
-        f"Adjusted p-values and simultaneous intervals are from "
-        f"{sampled[0].n_resamples} sign flips (seed {sampled[0].seed}); Monte Carlo standard error of the "
-        f"p-values up to {error:.2g}."
+        "Adjusted p-values and simultaneous intervals are from "
+        f"{sampled[0].n_resamples} sign flips (seed {sampled[0].seed}); Monte Carlo "
+        f"standard error of the p-values up to {error:.2g}."
     )
     return (Note("sampled", text),)
 
