@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMANDS"]
 
-FILE_OUTPUTS = ("markdown", "json", "csv")
+FILE_OUTPUTS = ("markdown", "html", "latex", "json", "csv")
 
 
 @o.with_options(
@@ -176,7 +176,12 @@ def _variants(words: dict[str, Any]) -> list[str]:
 
 def _outputs(words: dict[str, Any]) -> Any:
     targets = {name: words[name] for name in FILE_OUTPUTS}
-    return outputs(targets, stdout=words["format"], quiet=words["quiet"])
+    return outputs(
+        targets,
+        stdout=words["format"],
+        quiet=words["quiet"],
+        pictures=words.get("pictures"),
+    )
 
 
 COMMANDS: dict[str, Callable[..., None]] = {

@@ -333,7 +333,16 @@ STDOUT: Group = {
 }
 OUTPUT: Group = {
     "markdown": _word("--markdown", "FILE", "Markdown report; - is stdout.", "Output"),
+    "html": _word("--html", "FILE", "Report as one page; - is stdout.", "Output"),
+    "latex": _word("--latex", "FILE", "Tables for a paper; - is stdout.", "Output"),
     "json": _word("--json", "FILE", "JSON output; - is stdout.", "Output"),
     "csv": _word("--csv", "FILE", "All deltas as CSV; - is stdout.", "Output"),
+    "pictures": _flag(
+        Path | None,
+        "--pictures",
+        "DIR",
+        "Pictures (SVG, PNG), shown in the Markdown report.",
+        panel="Output",
+    ),
     **STDOUT,
 }

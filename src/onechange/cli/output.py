@@ -22,7 +22,11 @@ FORMATS = ("text", "markdown", "json")
 
 @contextmanager
 def outputs(
-    targets: dict[str, str | None], *, stdout: str, quiet: bool
+    targets: dict[str, str | None],
+    *,
+    stdout: str,
+    quiet: bool,
+    pictures: Path | None = None,
 ) -> Iterator[Outputs]:
     """Open every output file before the work, and put them in place after it.
 
@@ -34,6 +38,8 @@ def outputs(
         Format for stdout when no target is stdout.
     quiet : bool
         Print nothing on stdout unless a target is stdout.
+    pictures : Path, optional
+        Folder for pictures, made when absent; the Markdown report shows them.
 
     Yields
     ------
@@ -63,7 +69,9 @@ def outputs(
         for name, target in wanted.items():
             if target != STDOUT:
                 opened[name] = _open_beside(name, Path(target))
-        yield Outputs(opened, to_stdout[0] if to_stdout else None)
+        if pictures is not None:
+            _make_folder(pictures)
+        yield Outputs(opened, to_stdout[0] if to_stdout else None, pictures)
     finally:
         for temporary, _ in opened.values():
             temporary.unlink(missing_ok=True)
@@ -73,17 +81,21 @@ class Outputs:
     """The opened outputs of one call."""
 
     def __init__(
-        self, opened: dict[str, tuple[Path, Path]], stdout: str | None
+        self,
+        opened: dict[str, tuple[Path, Path]],
+        stdout: str | None,
+        pictures: Path | None = None,
     ) -> None:
         self._opened = opened
         self._stdout = stdout
+        self._pictures = pictures
 
     def write(self, result: Comparison | Decision) -> None:
         """Render the result in every wanted format, then put the files in place."""
-        from onechange.report import render
-
-        for name, (temporary, _) in self._opened.items():
-            temporary.write_text(render(result, name), encoding="utf-8", newline="\n")
+        render = self._renderer(result)
+        for name, (temporary, target) in self._opened.items():
+            text = render(name, target.parent)
+            temporary.write_text(text, encoding="utf-8", newline="\n")
         for temporary, target in self._opened.values():
             temporary.replace(target)
         if self._stdout == "text":
@@ -92,7 +104,27 @@ class Outputs:
             color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
             print_out(render_text(result, color=color))
         elif self._stdout is not None:
-            print_out(render(result, self._stdout))
+            print_out(render(self._stdout, Path()))
+
+    def _renderer(self, result: Comparison | Decision) -> Callable[[str, Path], str]:
+        """Write the pictures; return how to render a format for a folder."""
+        from onechange.report import render, writable
+
+        folder = self._pictures
+        if folder is None:
+            return lambda name, _: render(result, name)
+        from onechange.report.markdown import render_markdown
+        from onechange.report.pictures import write_pictures
+
+        shown = write_pictures(result, folder)
+
+        def rendered(name: str, place: Path) -> str:
+            if name != "markdown":
+                return render(result, name)
+            path = os.path.relpath(folder, place).replace(os.sep, "/")
+            return writable(render_markdown(result, pictures=shown, folder=path))
+
+        return rendered
 
     def write_pages(self, page: Callable[[str], str]) -> None:
         """Write what `page` gives for each wanted format."""
@@ -113,6 +145,16 @@ def print_out(text: str) -> None:
         sys.stdout.buffer.flush()
     else:
         sys.stdout.write(data)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OnechangeError(
+            f"--pictures {folder}: cannot be made ({error.strerror}); name a folder "
+            "that you may write to."
+        ) from error
 
 
 def _open_beside(name: str, target: Path) -> tuple[Path, Path]:

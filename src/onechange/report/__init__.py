@@ -11,7 +11,7 @@ from onechange.compare import Comparison
 from onechange.decide import Decision
 from onechange.errors import OnechangeError
 
-__all__ = ["FORMATS", "SUFFIXES", "render", "write_report"]
+__all__ = ["FORMATS", "SUFFIXES", "render", "writable", "write_report"]
 
 Result = Comparison | Decision
 
@@ -102,9 +102,15 @@ def render(result: Result, format: str) -> str:
         raise OnechangeError(
             f'report format "{format}" is unknown; choose one of {", ".join(FORMATS)}.'
         )
-    text = FORMATS[format](result)
-    # A lone surrogate (valid in JSON input) cannot be written as UTF-8; in JSON
-    # its escape reads back as the same character.
+    return writable(FORMATS[format](result))
+
+
+def writable(text: str) -> str:
+    """Escape what cannot be written as UTF-8.
+
+    A lone surrogate is valid in JSON input; in JSON output its escape reads back as
+    the same character.
+    """
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from urllib.parse import quote
 
 from onechange.compare import Comparison
 from onechange.decide import Decision
@@ -16,17 +18,27 @@ from onechange.report.document import (
     Section,
     Table,
 )
+from onechange.report.pictures import Picture
 
 __all__ = ["block_markdown", "document_markdown", "render_markdown"]
 
 
-def render_markdown(result: Comparison | Decision) -> str:
+def render_markdown(
+    result: Comparison | Decision,
+    *,
+    pictures: Sequence[Picture] = (),
+    folder: str = "",
+) -> str:
     """Write the whole report as Markdown.
 
     Parameters
     ----------
     result : Comparison or Decision
         What `compare` or `decide` returned.
+    pictures : sequence of Picture
+        What `write_pictures` wrote; each is shown in its section.
+    folder : str
+        Where they are, seen from the report.
 
     Returns
     -------
@@ -34,26 +46,31 @@ def render_markdown(result: Comparison | Decision) -> str:
         The decision and its reason, what was compared, the promises of the plan and
         the slices in the open; everything else in collapsible blocks.
     """
-    return document_markdown(build_document(result))
+    return document_markdown(build_document(result), pictures=pictures, folder=folder)
 
 
-def document_markdown(document: Document) -> str:
+def document_markdown(
+    document: Document, *, pictures: Sequence[Picture] = (), folder: str = ""
+) -> str:
     """Write a laid-out report as Markdown."""
     title = " ".join(
         filter(None, (document.symbol, escape_markdown(document.headline)))
     )
     parts = [f"## {title}", *(_line(text) for text in document.lead)]
-    parts += [text for section in document.sections for text in _section(section)]
+    for section in document.sections:
+        shown = [_image(p, folder) for p in pictures if p.section == section.key]
+        parts += _section(section, shown)
     parts.append(_code_span(document.signature))
     return "\n\n".join(parts) + "\n"
 
 
-def _section(section: Section) -> list[str]:
+def _section(section: Section, images: Sequence[str]) -> list[str]:
     parts = []
     title = escape_markdown(section.title)
-    if section.blocks:
+    if section.blocks or images:
         parts.append(f"### {title}")
         parts += [block_markdown(block) for block in section.blocks]
+        parts += images
         title += ": details"
     if section.details:
         parts.append(f"<details><summary>{title}</summary>")
@@ -80,6 +97,11 @@ def block_markdown(block: Block) -> str:
     if block.label:
         return f"**{escape_markdown(block.label)}**: {escape_markdown(block.text)}"
     return _line(block.text)
+
+
+def _image(picture: Picture, folder: str) -> str:
+    path = quote(f"{folder}/{picture.name}.svg" if folder else f"{picture.name}.svg")
+    return f"![{escape_markdown(picture.caption)}]({path})"
 
 
 def _line(text: str) -> str:
