@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from onechange.align import Audit, align
     from onechange.compare import Comparison, compare
-    from onechange.decide import Decision, decide
+    from onechange.decide import Decision, RuleStatus, decide, decide_each, exit_code
     from onechange.delta import Delta
     from onechange.errors import (
         InputError,
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         PairingError,
         PlanError,
     )
+    from onechange.gate import assert_ships
     from onechange.judge import judge_audit
     from onechange.paired import paired_delta
     from onechange.plan import Analysis, Change, Guardrail, Metric, Plan, Primary
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from onechange.score import ScoredRows, ScoreOptions, score
     from onechange.simulate import simulate
     from onechange.stats.estimate import Interval, Note, TestResult
+    from onechange.status import Status
 
 _HOMES = {
     "Analysis": "plan",
@@ -53,12 +55,17 @@ _HOMES = {
     "PlanError": "errors",
     "Primary": "plan",
     "Results": "results",
+    "RuleStatus": "decide",
     "ScoreOptions": "score",
     "ScoredRows": "score",
+    "Status": "status",
     "TestResult": "stats.estimate",
     "align": "align",
+    "assert_ships": "gate",
     "compare": "compare",
     "decide": "decide",
+    "decide_each": "decide",
+    "exit_code": "decide",
     "judge_audit": "judge",
     "paired_delta": "paired",
     "read": "read",
@@ -87,12 +94,17 @@ __all__ = [
     "PlanError",
     "Primary",
     "Results",
+    "RuleStatus",
     "ScoreOptions",
     "ScoredRows",
+    "Status",
     "TestResult",
     "align",
+    "assert_ships",
     "compare",
     "decide",
+    "decide_each",
+    "exit_code",
     "judge_audit",
     "paired_delta",
     "read",

@@ -11,13 +11,14 @@ import typer
 from onechange.cli import options as o
 from onechange.cli import scoring
 from onechange.cli.output import outputs, print_out
+from onechange.cli.step_summary import append_step_summary
 
 if TYPE_CHECKING:
     from onechange.plan import Plan
 
 __all__ = ["COMMANDS"]
 
-FILE_OUTPUTS = ("markdown", "html", "latex", "json", "csv")
+FILE_OUTPUTS = ("markdown", "html", "latex", "json", "csv", "junit")
 
 
 @o.with_options(
@@ -76,6 +77,7 @@ def compare(words: dict[str, Any]) -> None:
     o.DECISION,
     o.ANALYSIS,
     o.OUTPUT,
+    o.JUNIT,
 )
 def decide(words: dict[str, Any]) -> None:
     """Decide by the plan whether the change may ship, as text and exit code."""
@@ -90,6 +92,7 @@ def decide(words: dict[str, Any]) -> None:
 
         decision = apply_plan(compare_arms(baseline, variants, plan), plan)
         out.write(decision)
+    append_step_summary(decision)
     raise typer.Exit(exit_code(decision))
 
 
@@ -175,7 +178,7 @@ def _variants(words: dict[str, Any]) -> list[str]:
 
 
 def _outputs(words: dict[str, Any]) -> Any:
-    targets = {name: words[name] for name in FILE_OUTPUTS}
+    targets = {name: words[name] for name in FILE_OUTPUTS if name in words}
     return outputs(
         targets,
         stdout=words["format"],

@@ -19,6 +19,7 @@ __all__ = [
     "DECISION",
     "FILE",
     "FILES",
+    "JUNIT",
     "OUTPUT",
     "PAGE",
     "PLAN",
@@ -134,6 +135,9 @@ FILE: Group = {"file": _argument(str, "FILE", "Results in any readable format.")
 COLUMNS: Group = {
     "id": _word("--id", "COLUMN", "Column with the question id.", "Input"),
     "trial": _word("--trial", "COLUMN", "Column with the trial.", "Input"),
+    "judge_trial": _word(
+        "--judge-trial", "COLUMN", "Column with the grading of an answer.", "Input"
+    ),
     "status": _word("--status", "COLUMN", "Column with each row's status.", "Input"),
     "cluster": _word(
         "--cluster", "COLUMN", "Column with the source that questions share.", "Input"
@@ -280,27 +284,6 @@ PAGE: Group = {
 }
 TRACES: Group = {"traces": _argument(str, "TRACES", "Recorded traces (JSON Lines).")}
 SCORE: Group = {
-    "out": _word(
-        "--out", "FILE", "New table: .jsonl, .csv, .tsv or .xlsx.", "Output"
-    ),
-    "append": _word(
-        "--append", "FILE", "Table to add rows to; its rows stay as they are.", "Output"
-    ),
-    "options": _word(
-        "--options", "FILE", "Settings and names of the fields (TOML).", "Input"
-    ),
-    "k": _words(
-        "-k", "DEPTH", "Depth of the retrieval scores (5), or several: 1,5.", "Input"
-    ),
-}
-QUESTION_SET: Group = {
-    "other": _word(
-        "--other", "FILE", "Traces of another set that should share nothing.", "Input"
-    ),
-    "options": SCORE["options"],
-}
-TRACES: Group = {"traces": _argument(str, "TRACES", "Recorded traces (JSON Lines).")}
-SCORE: Group = {
     "out": _word("--out", "FILE", "New table: .jsonl, .csv, .tsv or .xlsx.", "Output"),
     "append": _word(
         "--append", "FILE", "Table to add rows to; its rows stay as they are.", "Output"
@@ -329,6 +312,11 @@ STDOUT: Group = {
     ),
     "quiet": _flag(
         bool, "--quiet", None, "Nothing on stdout.", panel="Output", default=False
+    ),
+}
+JUNIT: Group = {
+    "junit": _word(
+        "--junit", "FILE", "One JUnit test case per status; - is stdout.", "Output"
     ),
 }
 OUTPUT: Group = {

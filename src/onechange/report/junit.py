@@ -9,6 +9,7 @@ from onechange.decide import Decision, RuleStatus
 from onechange.display import escape_invisible
 from onechange.errors import OnechangeError
 from onechange.report.context import slice_text
+from onechange.status import Status
 
 __all__ = ["render_junit"]
 
@@ -40,7 +41,7 @@ def render_junit(result: Comparison | Decision) -> str:
             "a JUnit file needs a decision; use decide with a plan or with --primary "
             "and --guardrail."
         )
-    statuses = result.statuses
+    statuses = (*result.statuses, *_whole(result))
     counts = {
         name: sum(ELEMENTS.get(str(s.status)) == name for s in statuses)
         for name in ("failure", "error")
@@ -61,6 +62,19 @@ def render_junit(result: Comparison | Decision) -> str:
             "</testsuite>",
             "",
         ]
+    )
+
+
+def _whole(result: Decision) -> tuple[RuleStatus, ...]:
+    """Return what withholds *ship* though every rule passes, as one more case."""
+    if result.decision == "ship" or any(
+        str(status.status) in ELEMENTS for status in result.statuses
+    ):
+        return ()
+    return (
+        RuleStatus(
+            "one change", "decision", "mean", Status.INCONCLUSIVE, result.reason
+        ),
     )
 
 
