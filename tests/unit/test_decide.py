@@ -17,6 +17,7 @@ from onechange.decide.rules import guardrail_status
 from onechange.decide.sentences import about
 from onechange.delta import Bounds, Delta, MetricValues, RelativeDelta
 from onechange.errors import PlanError
+from onechange.joint import JointDelta
 from onechange.plan import Analysis, Change, Guardrail, Plan, Primary, SliceSpec
 from onechange.stats.estimate import Note
 from onechange.stats.projection import Contributions
@@ -583,6 +584,7 @@ def test_each_variant_gets_its_own_decision() -> None:
         variants=two,
         audits=(audit(settings_changed=()),) * 2,
         values={(name, "correct"): values() for name in ("a", "b")},
+        joint=tuple(JointDelta(row, 0.97) for row in rows),
     )
     with pytest.raises(PlanError, match="several variants"):
         decide(found)

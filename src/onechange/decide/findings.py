@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from onechange.compare import Comparison
@@ -45,52 +46,81 @@ class Scope:
         return self.comparison.variants[self.position].name
 
     def delta(self, metric: str, statistic: str = "mean") -> Delta | None:
-        """Return the overall delta of a metric, or of a built-in rate."""
-        rows: tuple[Delta, ...] = (*self.comparison.deltas, *self.comparison.rates)
-        for row in rows:
-            if (
-                row.metric == metric
-                and _is_statistic(row, statistic)
-                and row.variant_name == self.variant_name
-                and row.slice is None
-            ):
+        """Return the overall delta of a metric, or of a built-in rate.
+
+        For the mean of a metric with human labels: the delta that they correct.
+        """
+        for labelled in self.comparison.labelled if statistic == "mean" else ():
+            row = labelled.corrected
+            if (row.metric, row.variant_name) == (metric, self.variant_name):
                 return row
-        return None
+        rows: Iterable[Delta] = (*self.comparison.deltas, *self.comparison.rates)
+        if self.several:
+            rows = [row.delta for row in self.comparison.joint if row.spec is None]
+        found = self._of(rows, metric, statistic)
+        return found[0] if found else None
 
     def slices(self, metric: str, statistic: str, spec_text: str) -> tuple[Delta, ...]:
         """Return the deltas of a metric in each slice of a breakdown."""
-        spec = parse_slice(spec_text)
-        return tuple(
-            row
-            for breakdown in self.comparison.slices
-            if breakdown.spec == spec
-            for row in breakdown.deltas
-            if row.metric == metric
-            and _is_statistic(row, statistic)
-            and row.variant_name == self.variant_name
-        )
+        return self._parts(metric, statistic, spec_text, joined=False)
 
     def joined(self, metric: str, statistic: str, spec_text: str) -> tuple[Delta, ...]:
         """Return the delta of a metric in the joined small slices, where there are."""
-        spec = parse_slice(spec_text)
-        return tuple(
-            row
-            for breakdown in self.comparison.slices
-            if breakdown.spec == spec
-            for row in breakdown.joined
-            if row.metric == metric
-            and _is_statistic(row, statistic)
-            and row.variant_name == self.variant_name
-        )
+        return self._parts(metric, statistic, spec_text, joined=True)
 
     def analysis(self, delta: Delta) -> Analysis:
         """Return the settings of the analysis with the interval that a delta got.
 
-        A method that was asked for by name and does not fit the metric was replaced.
+        A method that was asked for by name and does not fit the metric was replaced;
+        with several variants the level is the one at which all hold together.
         """
         asked = self.plan.analysis
+        for row in self.comparison.joint if self.several else ():
+            if row.delta is delta:
+                asked = replace(asked, confidence_level=row.confidence_level)
         used = None if delta.interval is None else delta.interval.method
         return asked if used == asked.interval else replace(asked, interval="auto")
+
+    @property
+    def several(self) -> bool:
+        """Whether several variants were compared, so that one may be chosen."""
+        return len(self.comparison.variants) > 1
+
+    def _parts(
+        self, metric: str, statistic: str, spec_text: str, *, joined: bool
+    ) -> tuple[Delta, ...]:
+        spec = parse_slice(spec_text)
+        if self.several:
+            return self._of(
+                (
+                    row.delta
+                    for row in self.comparison.joint
+                    if row.spec == spec and row.joined == joined
+                ),
+                metric,
+                statistic,
+            )
+        return self._of(
+            (
+                row
+                for breakdown in self.comparison.slices
+                if breakdown.spec == spec
+                for row in (breakdown.joined if joined else breakdown.deltas)
+            ),
+            metric,
+            statistic,
+        )
+
+    def _of(
+        self, rows: Iterable[Delta], metric: str, statistic: str
+    ) -> tuple[Delta, ...]:
+        return tuple(
+            row
+            for row in rows
+            if row.metric == metric
+            and _is_statistic(row, statistic)
+            and row.variant_name == self.variant_name
+        )
 
     def words(
         self, metric: str, direction: str, margin: float | str | None = None

@@ -107,6 +107,11 @@ def next_step(scope: Scope, status: RuleStatus) -> tuple[int | None, str]:
         return None, f"{status.metric}: rescale one arm, or declare the metric's range."
     if status.rule == "estimate":
         return None, f"{status.metric}: score the questions that lack a score."
+    if delta.statistic == "corrected":
+        return None, (
+            f"{status.metric}: label further questions in both arms; the interval of "
+            "the corrected delta narrows with the labels first."
+        )
     few = any(
         note.code in ("too-few-questions", "few-clusters") for note in delta.notes
     )
@@ -201,7 +206,7 @@ def _without_goal(delta: Delta) -> str:
 def _what_it_takes(scope: Scope, delta: Delta, goal: _Goal) -> tuple[int | None, str]:
     """Name the questions, or the trials, that would do."""
     parts = _parts(scope, delta) if goal.about_delta else None
-    level = scope.plan.analysis.confidence_level
+    level = scope.analysis(delta).confidence_level
     runs_count = delta.interval is not None and delta.interval.method == "two-way"
     trials = None
     if parts is not None:

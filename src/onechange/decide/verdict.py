@@ -12,7 +12,7 @@ from onechange.decide.findings import Scope
 from onechange.decide.outlook import next_step, with_margin_check
 from onechange.decide.rules import guardrail_status, primary_rule_status
 from onechange.decide.stability import stability_sentences, with_stability
-from onechange.display import metric_decimals, rule_thresholds
+from onechange.display import format_percent, metric_decimals, rule_thresholds
 from onechange.errors import PlanError
 from onechange.plan import Guardrail, Plan, Primary
 from onechange.stats.estimate import Note
@@ -80,7 +80,10 @@ def decide(
         plan=rules,
         next_steps=tuple(steps) if word == "inconclusive" else (),
         tipping_points=tuple(stability_sentences(statuses, word)),
-        notes=tuple(Note("plan-deviation", text) for text in rules.deviations),
+        notes=(
+            *(Note("plan-deviation", text) for text in rules.deviations),
+            *_joint_note(comparison),
+        ),
         variant_name=scope.variant_name,
     )
 
@@ -130,6 +133,19 @@ def printed_decimals(comparison: Comparison, plan: Plan) -> dict[str, int]:
     )
 
 
+def _joint_note(comparison: Comparison) -> tuple[Note, ...]:
+    """Say at which level each of several variants is decided."""
+    levels = sorted({row.confidence_level for row in comparison.joint})
+    if not levels:
+        return ()
+    shown = " and ".join(format_percent(round(level, 4)) for level in levels)
+    text = (
+        f"{len(comparison.variants)} variants are compared with one baseline, so each "
+        f"is decided at the level at which all intervals hold together ({shown})."
+    )
+    return (Note("best-of-many", text),)
+
+
 def _position(comparison: Comparison, variant: str | None) -> int:
     names = [arm.name for arm in comparison.variants]
     if variant is None and len(names) > 1:
@@ -154,9 +170,23 @@ def _check_plan(comparison: Comparison, plan: Plan) -> None:
         )
     if plan is comparison.plan:
         return
+    if len(comparison.variants) > 1:
+        raise PlanError(
+            "several variants are decided at the level at which all hold together, "
+            "which needs the rules; call compare(baseline, variants, plan) first."
+        )
     if plan.analysis != comparison.plan.analysis:
         raise PlanError(
             "the plan has other analysis settings than the comparison was made with; "
+            "call compare(baseline, variant, plan) first."
+        )
+    labels = [
+        {metric.name: metric.labels for metric in rules.metrics if metric.labels}
+        for rules in (plan, comparison.plan)
+    ]
+    if labels[0] != labels[1]:
+        raise PlanError(
+            "the plan names other human labels than the comparison was made with; "
             "call compare(baseline, variant, plan) first."
         )
     missing = [spec.name for spec in plan.slices if spec not in comparison.plan.slices]

@@ -16,7 +16,7 @@ from onechange.display import (
     format_number,
     format_percent,
 )
-from onechange.plan import Plan
+from onechange.plan import Plan, SliceSpec
 from onechange.slices import SMALL_SLICES
 from onechange.stats.estimate import Interval, Note
 
@@ -179,8 +179,19 @@ def _only(comparison: Comparison, variant: str) -> Comparison:
         return comparison
     position = names.index(variant)
 
+    joint = {_place(row.delta, row.spec): row.delta for row in comparison.joint}
+
+    def decisive(delta: Delta, spec: SliceSpec | None = None) -> Delta:
+        """Take the intervals at the level at which this variant was decided."""
+        twin = joint.get(_place(delta, spec))
+        if twin is None:
+            return delta
+        return replace(twin, pvalue_adjusted=delta.pvalue_adjusted, notes=delta.notes)
+
     def kept(deltas: Iterable[Delta]) -> DeltaTable:
-        return DeltaTable(delta for delta in deltas if delta.variant_name == variant)
+        return DeltaTable(
+            decisive(delta) for delta in deltas if delta.variant_name == variant
+        )
 
     named = tuple(row for row in comparison.trials if row.variant_name == variant)
     per_variant = len(comparison.trials) // len(names)
@@ -192,12 +203,23 @@ def _only(comparison: Comparison, variant: str) -> Comparison:
         pairs=(comparison.pairs[position],),
         deltas=kept(comparison.deltas),
         rates=kept(comparison.rates),
-        slices=tuple(part.of_variant(variant) for part in comparison.slices),
+        slices=tuple(
+            replace(
+                part,
+                deltas=tuple(decisive(delta, part.spec) for delta in part.deltas),
+                joined=tuple(decisive(delta, part.spec) for delta in part.joined),
+            )
+            for part in (b.of_variant(variant) for b in comparison.slices)
+        ),
         compositions=tuple(
             part for part in comparison.compositions if part.variant_name == variant
         ),
         trials=named or comparison.trials[first : first + per_variant],
     )
+
+
+def _place(delta: Delta, spec: SliceSpec | None) -> tuple[object, ...]:
+    return delta.metric, delta.statistic, delta.variant_name, delta.slice, spec
 
 
 def shown_rates(comparison: Comparison, plan: Plan) -> tuple[Delta, ...]:
