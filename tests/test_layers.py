@@ -25,6 +25,7 @@ LAYERS: list[set[str]] = [
     {"status", "plan"},
     {"pairs"},
     {"ledger"},
+    {"sources"},
     {"caveats"},
     {"align"},
     {"deltas"},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -13,6 +12,12 @@ from numpy.typing import NDArray
 from onechange.ledger import SettingChange
 from onechange.pairs import ArmTable, Pairs, first_texts, question_means, trial_table
 from onechange.results import FloatArray, Results, TextArray
+from onechange.sources import (
+    QUESTION_TEXTS,
+    label_counts,
+    name_words,
+    possible_sources,
+)
 from onechange.stats.estimate import Note
 
 __all__ = [
@@ -28,9 +33,8 @@ __all__ = [
 
 BoolArray = NDArray[np.bool_]
 
-_QUESTION_TEXTS = ("question", "question_text", "query", "user_input", "instruction")
 _COMPARED_TEXTS = (
-    *_QUESTION_TEXTS,
+    *QUESTION_TEXTS,
     *(
         "reference",
         "reference_answer",
@@ -44,13 +48,6 @@ _COMPARED_TEXTS = (
 _JUDGE_WORDS = frozenset(
     {"judge", "grader", "scorer", "evaluator", "annotator", "rubric"}
 )
-_SOURCE_WORDS = frozenset(
-    {"doc", "document", "source", "conversation", "session", "context", "passage"}
-    | {"article", "page", "url", "file", "thread"}
-)
-_TIME_WORDS = frozenset({"time", "timestamp", "tstamp", "date", "datetime"})
-_SAMPLE = 4096
-_MIN_SOURCES = 20  # distinct labels of a column that may name sources
 _SHOWN = 5  # ids or names listed in a note
 
 
@@ -209,7 +206,7 @@ def setting_notes(
     judges = [
         f"{change.setting} ({change.baseline} to {change.variant})"
         for change in changes
-        if not _JUDGE_WORDS.isdisjoint(_words(change.setting)) and not silent
+        if not _JUDGE_WORDS.isdisjoint(name_words(change.setting)) and not silent
     ]
     if judges:
         text = (
@@ -237,31 +234,27 @@ def label_notes(pairs: Pairs, declared: Iterable[str | None]) -> list[Note]:
         ``repeated-text``.
     """
     notes = []
-    known = set(declared)
-    n_paired = int(pairs.paired.sum())
-    likely, repeated = [], []
-    for column, labels in pairs.labels.items():
-        is_text = column in _QUESTION_TEXTS
-        if not is_text and (pairs.clusters is not None or column in known):
-            continue
-        if not is_text and _is_slice(column, labels):
-            continue
-        values = [text for text in labels[pairs.paired].tolist() if text is not None]
-        n_values = len(set(values))
-        if is_text and n_values < len(values):
-            repeated.append(f"{column} ({len(values) - n_values})")
-        elif not is_text and _like_documents(column, n_values, len(values), n_paired):
-            likely.append(f"{column} ({n_values} values over {len(values)} questions)")
+    likely = possible_sources(pairs, declared) if pairs.clusters is None else []
     if likely:
+        told = [
+            f"{source.column} ({source.n_values} values over {source.n_labelled} "
+            "questions)"
+            for source in likely[:_SHOWN]
+        ]
         text = (
-            f"Questions may share a source: {', '.join(likely[:_SHOWN])}. If so, "
+            f"Questions may share a source: {', '.join(told)}. If so, "
             "declare it with --cluster, or the intervals come out too narrow."
         )
         notes.append(Note("possible-cluster", text))
+    repeated = []
+    for column in pairs.labels.keys() & set(QUESTION_TEXTS):
+        n_values, n_labelled = label_counts(pairs, column)
+        if n_values < n_labelled:
+            repeated.append(f"{column} ({n_labelled - n_values})")
     if repeated:
         text = (
-            f"The same question text stands under several ids: {', '.join(repeated)} "
-            "more ids than texts."
+            f"The same question text stands under several ids: "
+            f"{', '.join(sorted(repeated))} more ids than texts."
         )
         notes.append(Note("repeated-text", text))
     return notes
@@ -328,10 +321,6 @@ def listed(items: Sequence[Any]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def _words(name: str) -> set[str]:
-    return set(re.split(r"[^a-z0-9]+", name.casefold()))
-
-
 def _span(low: int, high: int) -> str:
     if low == high:
         return f"{low} trial{'s' if low != 1 else ''}"
@@ -386,24 +375,3 @@ def _identical_trials(pairs: Pairs, name: str, arm: ArmTable) -> str:
         seen.setdefault(content.tobytes(), []).append(label)
     twins = [" and ".join(labels) for labels in seen.values() if len(labels) > 1]
     return "; ".join(twins)
-
-
-def _is_slice(column: str, labels: TextArray) -> bool:
-    """Whether a sample of a long column has too few values to be ids of sources."""
-    sample = labels[:: max(1, labels.size // _SAMPLE)].tolist()
-    few = labels.size > _SAMPLE and len(set(sample)) < _MIN_SOURCES
-    return few and _SOURCE_WORDS.isdisjoint(_words(column))
-
-
-def _like_documents(column: str, n_values: int, n_labelled: int, n_paired: int) -> bool:
-    """Whether labels repeat as ids of a source would, and not as a slice does."""
-    if n_values < 2 or n_labelled < n_paired / 2 or n_values > 0.95 * n_labelled:
-        return False
-    words = _words(column)
-    if not _SOURCE_WORDS.isdisjoint(words):
-        return True
-    return (
-        words.isdisjoint(_TIME_WORDS)
-        and n_values >= _MIN_SOURCES
-        and n_values <= 0.7 * n_labelled
-    )
