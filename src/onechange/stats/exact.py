@@ -7,27 +7,31 @@ function elsewhere.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from onechange.stats.enumeration import (
+    FEW_STATES,
+    LARGEST_HALF,
     MANY_STATES,
     binomial_half,
     count_below,
     states_per_half,
 )
-from onechange.stats.inversion import NO_CENTRES, Law, Tail, upper_tail
+from onechange.stats.inversion import NO_CENTRES, REACH, Law, Tail, upper_tail
 from onechange.stats.lattice import find_lattice
 from onechange.stats.laws import SignLaw
 from onechange.stats.series import SeriesSignLaw, power_sums
 
-__all__ = ["group", "sign_law", "smooth_subset_tail", "subset_tail"]
+__all__ = ["ACCEPTED", "MAIN_LOBE", "Route", "group", "sign_law", "subset_tail"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 TIE = 1e-13  # of the sum of absolute values: rounding noise of a sum
-FEW_STATES = 3e3  # per half: faster than any other route
+ACCEPTED = 1e-6  # estimate of an error, which is a third of it or less
 CONVOLUTION_WORK = 2e6
 SERIES_VALUES = 256
 DOMINATING = 60.0  # square of a size against the sum of all other squares
@@ -55,14 +59,33 @@ def group(values: FloatArray) -> tuple[FloatArray, IntArray]:
     return ordered[starts], counts.astype(np.int64)
 
 
-def subset_tail(
-    values: FloatArray,
-    counts: IntArray,
-    *,
-    lattice: bool = True,
-    lobes: bool = True,
-    centres: FloatArray = NO_CENTRES,
-) -> Tail:
+@dataclass(frozen=True, slots=True, eq=False)
+class Route:
+    """How the law of a subset sum may be computed.
+
+    Parameters
+    ----------
+    lattice : bool
+        Whether to look for a common unit of the values.
+    reach : float
+        As in `upper_tail`; with 0 the result is a start for a search only.
+    centres : ndarray of float, shape (n_centres,)
+        As in `upper_tail`.
+    most_states : float
+        States per half up to which subsets are counted without trying inversion.
+    """
+
+    lattice: bool = True
+    reach: float = REACH
+    centres: FloatArray = field(default_factory=lambda: NO_CENTRES)
+    most_states: float = MANY_STATES
+
+
+ANY_ROUTE = Route()
+MAIN_LOBE = Route(lattice=False, reach=0.0, most_states=0.0)
+
+
+def subset_tail(values: FloatArray, counts: IntArray, route: Route = ANY_ROUTE) -> Tail:
     """Probability that a random subset has a sum of zero or less.
 
     Parameters
@@ -71,10 +94,8 @@ def subset_tail(
         Value of each question (or group of equal ones); any sign.
     counts : ndarray of int, shape (n_values,)
         Number of questions with that value.
-    lattice : bool
-        Whether to look for a common unit of the values.
-    lobes, centres
-        As in `upper_tail`.
+    route : Route
+        Restricts how it is computed.
 
     Returns
     -------
@@ -106,28 +127,7 @@ def subset_tail(
         return Tail.of(1.0).halved(halvings)
     if room <= noise:
         return Tail.of(1.0).halved(halvings + int(np.sum(merged)))
-    return _sum_at_most(sizes, merged, room, noise, lattice, lobes, centres).halved(
-        halvings
-    )
-
-
-def smooth_subset_tail(values: FloatArray, counts: IntArray) -> Tail:
-    """Approximate `subset_tail` by the main lobe of the characteristic function.
-
-    Parameters
-    ----------
-    values : ndarray of float, shape (n_values,)
-    counts : ndarray of int, shape (n_values,)
-
-    Returns
-    -------
-    Tail
-        Good to some 1e-6 at 20 questions; a start for a search.
-    """
-    sizes, merged = _merge(np.abs(values), counts)
-    negative = values < 0.0
-    room = float(np.sum(-values[negative] * counts[negative]))
-    return _inverted(sizes, merged, room, False, NO_CENTRES)
+    return _sum_at_most(sizes, merged, room, noise, route).halved(halvings)
 
 
 def _merge(sizes: FloatArray, counts: IntArray) -> tuple[FloatArray, IntArray]:
@@ -143,34 +143,28 @@ def _merge(sizes: FloatArray, counts: IntArray) -> tuple[FloatArray, IntArray]:
 
 
 def _sum_at_most(
-    sizes: FloatArray,
-    counts: IntArray,
-    room: float,
-    noise: float,
-    lattice: bool,
-    lobes: bool,
-    centres: FloatArray,
+    sizes: FloatArray, counts: IntArray, room: float, noise: float, route: Route
 ) -> Tail:
     """Probability that the sum of a random subset of sizes is at most `room`."""
     states = states_per_half(counts)
-    if states <= FEW_STATES:
+    if states <= min(FEW_STATES, route.most_states):
         return Tail.of(count_below(sizes, counts, room, noise))
-    found = find_lattice(sizes) if lattice else None
+    found = find_lattice(sizes) if route.lattice else None
     if found is not None:
         allowed = int(np.floor((room + noise) / found.unit))
         return _lattice_at_most(found.integers, counts, allowed)
-    if states <= MANY_STATES:
+    if states <= route.most_states:
         return Tail.of(count_below(sizes, counts, room, noise))
-    return _inverted(sizes, counts, room, lobes, centres)
+    tail = _inverted(sizes, counts, room, route)
+    error = tail.error * tail.probability
+    if error <= ACCEPTED or route.reach != REACH:
+        return tail
+    if error > 6.0 * ACCEPTED and states <= LARGEST_HALF:
+        return Tail.of(count_below(sizes, counts, room, noise))
+    return _inverted(sizes, counts, room, replace(route, reach=10.0 * REACH))
 
 
-def _inverted(
-    sizes: FloatArray,
-    counts: IntArray,
-    room: float,
-    lobes: bool,
-    centres: FloatArray,
-) -> Tail:
+def _inverted(sizes: FloatArray, counts: IntArray, room: float, route: Route) -> Tail:
     """Do the same by inversion, dominating sizes split off one by one."""
     total = float(np.sum(sizes * counts))
     if room >= total:
@@ -183,14 +177,15 @@ def _inverted(
         rest = counts.copy()
         rest[-1] -= 1
         kept = rest > 0
-        with_it = _inverted(sizes[kept], rest[kept], room - largest, lobes, centres)
-        without = _inverted(sizes[kept], rest[kept], room, lobes, centres)
+        with_it = _inverted(sizes[kept], rest[kept], room - largest, route)
+        without = _inverted(sizes[kept], rest[kept], room, route)
         return with_it.plus(without).halved(1)
     law = sign_law(sizes, counts)
     point = total - 2.0 * room
     if point >= 0.0:
-        return upper_tail(law, point, lobes=lobes, centres=centres)
-    return upper_tail(law, -point, lobes=lobes, centres=centres).complement()
+        return upper_tail(law, point, reach=route.reach, centres=route.centres)
+    tail = upper_tail(law, -point, reach=route.reach, centres=route.centres)
+    return tail.complement()
 
 
 def sign_law(sizes: FloatArray, counts: IntArray) -> Law:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from onechange.stats.drawn import HalvedResamples, halved_resamples
 from onechange.stats.exact import SERIES_VALUES
 from onechange.stats.gamma import gamma_sum_below
-from onechange.stats.inversion import Law, lobe_height, upper_tail
+from onechange.stats.inversion import REACH, Law, lobe_height, upper_tail
 from onechange.stats.laws import IndependentLaws, MultinomialLaw, PoissonLaw
 from onechange.stats.listed import (
     Cells,
@@ -48,7 +48,9 @@ class ResampledLaw(Protocol):
 
 
 LISTED_RESAMPLES = 3e4
-HIGH_LOBES = 1e-6  # from here on inversion is not accurate enough
+NO_LOBES = 1e-12  # nothing but the main lobe of the characteristic function counts
+LOW_LOBES = 1e-7
+HIGH_LOBES = 2e-6  # from here on inversion is not accurate enough
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,6 +69,8 @@ class RatioLaw:
         Of a mean of many values, to spare the pass over them.
     halves : HalvedResamples, optional
         Of a few units, to count instead of inverting.
+    reach : float
+        As in `upper_tail`.
     """
 
     strata: tuple[Cells, ...]
@@ -74,6 +78,7 @@ class RatioLaw:
     step: float = 0.0
     sums: PowerSums | None = None
     halves: HalvedResamples | None = None
+    reach: float = REACH
 
     def below(self, point: float) -> float:
         """Probability that the resampled ratio is below a point."""
@@ -142,8 +147,14 @@ class RatioLaw:
         if low >= place:
             return 0.0
         if law.moments(0.0)[1] > place:
-            return upper_tail(law.opposite(), -place, lobes=lobes).probability
-        return upper_tail(law, place, lobes=lobes).complement().probability
+            return upper_tail(
+                law.opposite(), -place, reach=self.reach if lobes else 0.0
+            ).probability
+        return (
+            upper_tail(law, place, reach=self.reach if lobes else 0.0)
+            .complement()
+            .probability
+        )
 
     def _location(self) -> tuple[float, float, float, float]:
         """Centre, standard error and range of the resampled ratio."""
@@ -201,12 +212,19 @@ def resampled_law(
     many = strata[0].counts.size > SERIES_VALUES
     if weighting == "multinomial" and mean and len(strata) == 1 and many:
         sums = power_sums(strata[0].y, strata[0].counts)
-    law = RatioLaw(strata, weighting, step, sums, halves)
-    if weighting == "multinomial" and mean and step == 0.0 and halves is None:
-        parts = [_weighted(cells.y, cells.counts, weighting) for cells in strata]
-        if lobe_height(IndependentLaws(tuple(parts))) > HIGH_LOBES:
-            return grid_law(strata)
-    return law
+    if weighting != "multinomial" or halves is not None:
+        return RatioLaw(strata, weighting, step, sums, halves)
+    # Lobes look the same at every quantile: of the centred values, then.
+    centre = sum(float(np.sum(c.y * c.counts)) for c in strata)
+    centre /= sum(float(np.sum(c.x * c.counts)) for c in strata)
+    parts = [_weighted(c.y - centre * c.x, c.counts, weighting) for c in strata]
+    height = lobe_height(IndependentLaws(tuple(parts)))
+    if mean and step == 0.0 and height > HIGH_LOBES:
+        return grid_law(strata)
+    reach = REACH if height <= LOW_LOBES else 10.0 * REACH
+    if height <= NO_LOBES:
+        reach = 0.0
+    return RatioLaw(strata, weighting, step, sums, reach=reach)
 
 
 def _weighted(moved: FloatArray, counts: IntArray, weighting: str) -> Law:

@@ -12,7 +12,15 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NEGLIGIBLE", "NO_CENTRES", "Law", "Tail", "lobe_height", "upper_tail"]
+__all__ = [
+    "NEGLIGIBLE",
+    "NO_CENTRES",
+    "REACH",
+    "Law",
+    "Tail",
+    "lobe_height",
+    "upper_tail",
+]
 
 FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
@@ -22,7 +30,8 @@ SMALLEST_TILT = 2.5  # in standard deviations
 NEGLIGIBLE = 25.0  # logarithm of the lobes that are left out
 MAX_NODES = 200_000
 NO_CENTRES = np.zeros(0)
-FURTHEST = 60.0  # frequency in reciprocal root mean squares of a term
+REACH = 60.0
+SLOW = 1e-8  # share of the last terms, above which the main lobe is not enough
 
 
 class Law(Protocol):
@@ -101,7 +110,7 @@ def upper_tail(
     point: float,
     *,
     step: float | None = None,
-    lobes: bool = True,
+    reach: float = REACH,
     centres: FloatArray = NO_CENTRES,
 ) -> Tail:
     """Probability that a sum is at or above a point above its mean.
@@ -116,9 +125,9 @@ def upper_tail(
     step : float, optional
         Distance of the lattice points; without it the law counts as continuous
         (an atom at the point is halved).
-    lobes : bool
-        Whether to look for frequencies, beyond the main lobe around zero, at which
-        the characteristic function is not negligible.
+    reach : float
+        Up to which frequency, in reciprocal root mean squares of a term, to look for
+        lobes beyond the main one around zero; 0 for the main lobe alone.
     centres : ndarray of float, shape (n_centres,)
         Frequencies, beyond those that are searched, around which it is not.
 
@@ -146,8 +155,8 @@ def upper_tail(
     main = int(np.ceil(9.5 / (spread * delta)))
     nodes = np.arange(main + 1 if last is None else min(main, last) + 1)
     rest, error = np.arange(0), 0.0
-    if lobes:
-        rest, error = _lobes(law, tilt, delta, main, last)
+    if reach > 0.0:
+        rest, error = _lobes(law, tilt, delta, main, last, reach)
         rest = _with_centres(rest, centres, delta, main)
 
     def terms(at: NDArray[np.int64]) -> FloatArray:
@@ -159,7 +168,7 @@ def upper_tail(
 
     part = terms(np.concatenate((nodes, rest)))
     total = float(np.sum(part)) * delta / np.pi
-    if not lobes and float(np.max(np.abs(part[-3:]))) * delta > 1e-13 * abs(total):
+    if reach == 0.0 and np.max(np.abs(part[-3:])) * delta > SLOW * abs(total):
         return upper_tail(law, point, step=step)  # it falls off more slowly
     if total <= 0.0:
         return Tail(0.0, -np.inf, np.inf)
@@ -177,12 +186,12 @@ def lobe_height(law: Law) -> float:
     Returns
     -------
     float
-        Its mean over the further half of what is searched: about the error of an
-        inverted probability.
+        A tenth of its mean over the further half of what is searched: about the
+        error of an inverted probability.
     """
     spread = float(np.sqrt(law.moments(0.0)[2]))
     delta = 2.0 * np.pi / (10.0 * spread)
-    _, error = _lobes(law, SMALLEST_TILT / spread, delta, 16, None)
+    _, error = _lobes(law, SMALLEST_TILT / spread, delta, 16, None, REACH)
     return error
 
 
@@ -200,7 +209,7 @@ def _tilt(law: Law, point: float) -> tuple[float, tuple[float, float, float]]:
             high = tilt
         else:
             low = tilt
-        if abs(gap) <= 0.02 * np.sqrt(curvature) or high <= least:
+        if abs(gap) <= 0.3 * np.sqrt(curvature) or high <= least:
             break
         proposal = tilt - gap / curvature if curvature > 0.0 else np.inf
         inside = low < proposal < high
@@ -222,31 +231,33 @@ def _middle(low: float, high: float) -> float:
 def _period(law: Law, point: float, tilt: float, value: float, spread: float) -> float:
     """Return the shortest period whose aliases are negligible beside the tail."""
     below = (DIGITS + max(0.0, tilt * point - value)) / tilt
-    above = np.inf
-    for shift in (4.0, 6.5, 9.0):
-        other = tilt + shift / spread
-        log = law.moments(other)[0] - value - (other - tilt) * point
-        above = min(above, (log + DIGITS) * spread / shift)
-    return float(max(below, above, 10.0 * spread))
+    shift = 7.0 / spread
+    log = law.moments(tilt + shift)[0] - value - shift * point
+    return float(max(below, (log + DIGITS) / shift, 10.0 * spread))
 
 
 def _lobes(
-    law: Law, tilt: float, delta: float, main: int, last: int | None
+    law: Law, tilt: float, delta: float, main: int, last: int | None, reach: float
 ) -> tuple[NDArray[np.int64], float]:
     """Find frequencies beyond the main lobe that count; bound what lies further."""
     scale = float(np.sqrt(law.moments(0.0)[2] / law.n_terms))
-    stop = int(min(MAX_NODES, max(64.0 * main, FURTHEST / (scale * delta))))
+    stop = int(min(MAX_NODES, max(64.0 * main, reach / (scale * delta))))
     complete = last is not None and last <= stop
     if last is not None:
         stop = min(stop, last)
-    rest = np.arange(main + 1, stop + 1)
-    if rest.size == 0:
-        return rest, 0.0
-    log = law.log_envelope(tilt, np.multiply(rest, delta))
-    kept = rest[log > -NEGLIGIBLE]
+    # Lobes are wider than a tenth of a reciprocal root mean square of a term.
+    stride = max(1, int(0.05 / (scale * delta)))
+    probes = np.arange(main + 1, stop + 1, stride)
+    if probes.size == 0:
+        return probes, 0.0
+    log = law.log_envelope(tilt, np.multiply(probes, delta))
+    kept = probes[log > -NEGLIGIBLE]
+    if stride > 1:
+        around = np.add.outer(kept, np.arange(1 - stride, stride))
+        kept = np.unique(np.clip(around, main + 1, stop))
     if complete:
         return kept, 0.0
-    return kept, float(np.mean(np.exp(log[log.size // 2 :])))
+    return kept, 0.1 * float(np.mean(np.exp(log[log.size // 2 :])))
 
 
 def _with_centres(

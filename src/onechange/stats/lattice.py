@@ -20,6 +20,7 @@ IntArray = NDArray[np.int64]
 LARGEST_INTEGER = 10**9  # beyond it single atoms weigh less than 1e-9
 LARGEST_DENOMINATOR = 10**5
 ROUNDING_NOISE = 2e-12  # of the largest value
+FIRST_PROBE = 8  # values that rule out most multipliers
 PROBE = 48  # values whose denominators are worked out one by one
 DECIMALS = (1, 10, 100, 1000, 10**4, 10**5, 10**6)
 
@@ -97,15 +98,14 @@ def _fits(values: FloatArray, multiplier: int, noise: float) -> NDArray[np.bool_
 
 def _decimal_multiplier(values: FloatArray, noise: float) -> int | None:
     largest = float(np.max(np.abs(values)))
-    probe = values[:PROBE]
-    for multiplier in DECIMALS:
-        if largest * multiplier > LARGEST_INTEGER:
-            return None
-        if (
-            _fits(probe, multiplier, noise).all()
-            and _fits(values, multiplier, noise).all()
-        ):
-            return multiplier
+    scale = np.array(DECIMALS, dtype=np.float64)
+    scale = scale[scale * largest <= LARGEST_INTEGER]
+    product = np.multiply.outer(scale, values[:FIRST_PROBE])
+    allowed = np.minimum(0.01, scale * noise + 1e-12)
+    fits = np.all(np.abs(product - np.rint(product)) <= allowed[:, None], axis=1)
+    for multiplier in scale[fits].tolist():
+        if _fits(values, int(multiplier), noise).all():
+            return int(multiplier)
     return None
 
 

@@ -11,8 +11,8 @@ __all__ = ["Bracket", "first_above", "shrink"]
 Bracket = tuple[float, float]
 Gap = Callable[[float, bool], float]
 
-SOLVED = 1e-10  # in probits; a root this close is as good as exact
-CLOSE = 1e-8
+SOLVED = 1e-6  # in probits; one more step of the secant squares it
+CLOSE = 1e-9
 ACCURACY = 1e-8  # of the standard error, where the function has steps
 
 
@@ -74,13 +74,14 @@ def first_above(
     point, value, slope = _secant(lambda x: gap(x, False), start, 1.0 / spread, bounds)
     if abs(value) > SOLVED:
         return _stepped(gap, point, 1.0 / slope, bounds, accuracy * spread)
-    value = gap(point, True)
-    if abs(value) <= SOLVED:
-        return point, point
-    there = float(np.clip(point - value / slope, *bounds))
-    if abs(gap(there, True)) <= CLOSE:
-        return there, there
-    return _stepped(gap, point, 1.0 / slope, bounds, accuracy * spread, value=value)
+    near = 0.5 * accuracy * spread * slope
+    for _ in range(2):
+        value = gap(point, True)
+        there = float(np.clip(point - value / slope, *bounds))
+        if abs(value) <= near:
+            return there, there
+        last, point = point, there
+    return _stepped(gap, last, 1.0 / slope, bounds, accuracy * spread, value=value)
 
 
 def shrink(

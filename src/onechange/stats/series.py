@@ -9,6 +9,7 @@ the values, so all steps of an interval search share one pass over the data.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from math import comb
 
 import numpy as np
@@ -148,10 +149,10 @@ class SeriesSignLaw:
         near = np.abs(z) <= self.base.radius
         if not near.all() or tilt > self.base.radius:
             return _by_parts(self, self._direct(), tilt, t, near)
-        square = (z * self.base.scale) ** 2
-        series = np.polynomial.polynomial.polyval(square, self.even) * square
+        square: ComplexArray = np.square(z * self.base.scale)
+        series = _polynomial(self.even, square) * square
         u = (tilt * self.base.scale) ** 2
-        series -= float(np.polynomial.polynomial.polyval(u, self.even)) * u
+        series -= float(np.sum(self.even * u ** np.arange(self.even.size))) * u
         return np.asarray(np.exp(series) * self._outliers().tilted(tilt, t))
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
@@ -195,24 +196,30 @@ class SeriesSignLaw:
 
 def _even_sums(sums: FloatArray, shift: float, order: int) -> FloatArray:
     """Coefficients of log cosh times Σ (u + shift)^{2r}, r = 1 … order."""
-    coefficients = _log_cosh_coefficients(order)
-    even = np.empty(order)
-    for r in range(1, order + 1):
-        j = np.arange(2 * r + 1)
-        binomial = np.array([float(comb(2 * r, k)) for k in range(2 * r + 1)])
-        even[r - 1] = coefficients[r - 1] * float(
-            np.sum(binomial * sums[: 2 * r + 1] * shift ** (2 * r - j))
-        )
-    return even
+    coefficients, binomials, exponents = _expansion(order)
+    powers = shift ** np.arange(2.0 * order + 1.0)
+    shifted = binomials * powers[exponents]
+    return np.asarray(coefficients * np.sum(shifted * sums[: 2 * order + 1], axis=1))
 
 
-def _log_cosh_coefficients(order: int) -> FloatArray:
-    """Taylor coefficients of log cosh, from the equation tanh' = 1 - tanh²."""
+@cache
+def _expansion(order: int) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Taylor coefficients of log cosh, and how (u + shift)^{2r} expands.
+
+    The coefficients come from the equation tanh' = 1 - tanh².
+    """
     tanh = [1.0]  # coefficients of x, x³, x⁵ …
     for n in range(1, order):
         convolution = sum(tanh[i] * tanh[n - 1 - i] for i in range(n))
         tanh.append(-convolution / (2 * n + 1))
-    return np.asarray(np.array(tanh) / (2.0 * np.arange(1, order + 1)))
+    coefficients = np.array(tanh) / (2.0 * np.arange(1, order + 1))
+    binomials = np.zeros((order, 2 * order + 1))
+    exponents = np.zeros((order, 2 * order + 1), dtype=np.int64)
+    for r in range(1, order + 1):
+        for j in range(2 * r + 1):
+            binomials[r - 1, j] = float(comb(2 * r, j))
+            exponents[r - 1, j] = 2 * r - j
+    return np.asarray(coefficients), binomials, exponents
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -244,8 +251,7 @@ class SeriesMultinomialLaw:
     def _mass(self, z: ComplexArray) -> ComplexArray:
         """Return Σ c e^{z v}."""
         coefficients = self.base.sums / _factorials(self.base.sums.size)
-        mass = np.zeros(z.shape, dtype=np.complex128)
-        mass += np.polynomial.polynomial.polyval(z * self.base.scale, coefficients)
+        mass = _polynomial(coefficients, z * self.base.scale)
         if self.base.outliers.size:
             outer = np.exp(np.multiply.outer(z, self.base.outliers))
             mass += np.einsum("ij,j->i", outer, self.base.outlier_counts)
@@ -294,6 +300,14 @@ class SeriesMultinomialLaw:
     def _direct(self) -> MultinomialLaw:
         n = self.n_terms
         return MultinomialLaw(self.base.values, self.base.counts / n, n)
+
+
+def _polynomial(coefficients: FloatArray, z: ComplexArray) -> ComplexArray:
+    """Return Σ c_r z^r."""
+    powers = np.empty((coefficients.size, z.size), dtype=np.complex128)
+    powers[0], powers[1:] = 1.0, z
+    np.multiply.accumulate(powers, axis=0, out=powers)
+    return np.asarray(np.einsum("i,ij->j", coefficients, powers))
 
 
 def _by_parts(

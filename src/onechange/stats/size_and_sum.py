@@ -69,7 +69,7 @@ class SizeAndSum:
         sums = self.first_sum + np.array([0, self.cumulated.shape[1]])
         least = max(1, int(self.sizes[0]))
         reach = float(np.max(np.abs(sums))) / least + 1.0
-        tail *= 1.0 + 1e-12  # rounding of the transform is not mass
+        tail *= 1.0 + 1e-11  # rounding of the transform is not mass
         low = _first(self.share, tail, -reach, reach, self.sizes)
         high = -_first(
             lambda mean: self.share_above(-mean), tail, -reach, reach, self.sizes

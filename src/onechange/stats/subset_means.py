@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onechange.stats.enumeration import (
-    MANY_STATES,
+    FEW_STATES,
+    LARGEST_HALF,
     first_mean_above,
     kth_smallest_mean,
     n_states,
     states_per_half,
 )
 from onechange.stats.exact import (
+    ACCEPTED,
+    MAIN_LOBE,
     SERIES_VALUES,
+    Route,
     group,
-    smooth_subset_tail,
     subset_tail,
 )
-from onechange.stats.inversion import NEGLIGIBLE, NO_CENTRES, upper_tail
+from onechange.stats.inversion import NEGLIGIBLE, NO_CENTRES, REACH, Tail, upper_tail
 from onechange.stats.lattice import Lattice, find_lattice
 from onechange.stats.roots import Bracket, first_above, shrink
 from onechange.stats.series import SeriesSignLaw, power_sums
@@ -31,11 +33,13 @@ __all__ = ["subset_mean_limits"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-Share = Callable[[float, bool], float]
+Share = Callable[[float, float], Tail]
+Units = tuple[FloatArray, FloatArray, IntArray]  # sums, sizes, how many of each
 
 FINEST = 1e7  # j n k of the last lobe that moves a limit
 MANY_LOBES = 20_000.0
 ACCURACY = 2e-7  # of a limit, in standard deviations of the values
+SOME_STATES = 4e4  # per half: counted in milliseconds
 LISTED_STATES = 2.0**14  # subsets whose means are listed one by one
 
 
@@ -90,70 +94,80 @@ def subset_mean_limits(
     mean = float(np.sum(values * counts)) / total
     square = np.sum((values - mean * group_sizes) ** 2 * counts)
     spread = float(np.sqrt(square)) / total
+    units = values, group_sizes, counts
+    opposite = -values, group_sizes, counts
     ratios = values / group_sizes
-    if plain and values.size > SERIES_VALUES:
-        share, opposite = _series_shares(values, counts)
-    else:
-        share = _direct_share(values, group_sizes, counts)
-        opposite = _direct_share(-values, group_sizes, counts)
-    ends = float(np.min(ratios)), float(np.max(ratios))
     start = float(ndtri(tail)) * spread
-    search = _Search(values, group_sizes, counts, tail, spread)
-    low = search.first(share, mean + start, (ends[0], mean))
-    high = -search.opposite().first(opposite, start - mean, (-ends[1], -mean))
-    return low, high
+    ends = float(np.min(ratios)), float(np.max(ratios))
+    if plain and values.size > SERIES_VALUES:
+        share, other = _series_shares(values, counts)
+    else:
+        share, other = _direct_share(*units), _direct_share(*opposite)
+    reach = _reach(counts, share, mean + start)
+    if reach is None:
+        low = _counted_limit(units, tail, mean + start, spread, (ends[0], mean))
+        high = _counted_limit(opposite, tail, start - mean, spread, (-ends[1], -mean))
+        return low, -high
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Search:
-    """Units and tail of one limit."""
-
-    values: FloatArray
-    sizes: FloatArray
-    counts: IntArray
-    tail: float
-    spread: float
-
-    def opposite(self) -> _Search:
-        return _Search(-self.values, self.sizes, self.counts, self.tail, self.spread)
-
-    def first(self, share: Share, start: float, bounds: Bracket) -> float:
-        """Return the first mean whose share exceeds the tail."""
-        if states_per_half(self.counts) > MANY_STATES:
-            return first_above(
-                share,
-                self.tail,
-                start=start,
-                spread=self.spread,
-                bounds=bounds,
-                accuracy=ACCURACY * float(np.sqrt(np.sum(self.counts))),
-            )[1]
-
-        def smooth(delta: float) -> float:
-            moved = self.values - delta * self.sizes
-            return smooth_subset_tail(moved, self.counts).probability
-
-        # Narrow enough for the subset means within to be listed.
-        accuracy = min(0.3, 1e6 / n_states(self.counts))
-        bracket = first_above(
-            share,
-            self.tail,
-            start=start,
-            spread=self.spread,
+    def limit(some: Share, guess: float, bounds: Bracket) -> float:
+        return first_above(
+            lambda delta, lobes: some(delta, reach if lobes else 0.0).probability,
+            tail,
+            start=guess,
+            spread=spread,
             bounds=bounds,
-            smooth=smooth,
-            accuracy=accuracy,
-        )
-        units = self.values, self.sizes, self.counts
-        while True:
-            mean = first_mean_above(*units, bracket=bracket, tail=self.tail)
-            if mean is not None:
-                return mean
-            width = (bracket[1] - bracket[0]) / 100.0
-            narrower = shrink(share, self.tail, bracket, width)
-            if narrower == bracket:
-                return bracket[1]
-            bracket = narrower
+            accuracy=ACCURACY * float(np.sqrt(np.sum(counts))),
+        )[1]
+
+    low = limit(share, mean + start, (ends[0], mean))
+    return low, -limit(other, start - mean, (-ends[1], -mean))
+
+
+def _reach(counts: IntArray, share: Share, start: float) -> float | None:
+    """How far to look for lobes; None when subsets are to be counted instead."""
+    states = states_per_half(counts)
+    if states <= FEW_STATES:
+        return None
+    tail = share(start, REACH)
+    error = tail.error * tail.probability
+    if error <= (0.1 * ACCEPTED if states <= SOME_STATES else ACCEPTED):
+        return REACH
+    if states > SOME_STATES and (error <= 6.0 * ACCEPTED or states > LARGEST_HALF):
+        return 10.0 * REACH
+    return None
+
+
+def _counted_limit(
+    units: Units, tail: float, start: float, spread: float, bounds: Bracket
+) -> float:
+    """Return the first subset mean whose share exceeds the tail."""
+    values, sizes, counts = units
+    exact = Route(lattice=False, most_states=LARGEST_HALF)
+
+    def share(delta: float, lobes: bool) -> float:
+        return subset_tail(values - delta * sizes, counts, exact).probability
+
+    def smooth(delta: float) -> float:
+        return subset_tail(values - delta * sizes, counts, MAIN_LOBE).probability
+
+    bracket = first_above(
+        share,
+        tail,
+        start=start,
+        spread=spread,
+        bounds=bounds,
+        smooth=smooth,
+        # Narrow enough for the subset means within to be listed.
+        accuracy=min(0.3, 1e6 / n_states(counts)),
+    )
+    while True:
+        mean = first_mean_above(*units, bracket=bracket, tail=tail)
+        if mean is not None:
+            return mean
+        narrower = shrink(share, tail, bracket, (bracket[1] - bracket[0]) / 100.0)
+        if narrower == bracket:
+            return bracket[1]
+        bracket = narrower
 
 
 def _group_units(
@@ -171,14 +185,12 @@ def _group_units(
 def _direct_share(values: FloatArray, sizes: FloatArray, counts: IntArray) -> Share:
     found = find_lattice(values)
 
-    def share(delta: float, lobes: bool) -> float:
+    def share(delta: float, reach: float) -> Tail:
         centres = NO_CENTRES
-        if lobes and found is not None:
+        if reach > 0.0 and found is not None:
             centres = _lobe_centres(found, sizes, counts, delta)
-        moved = values - delta * sizes
-        return subset_tail(
-            moved, counts, lattice=False, lobes=lobes, centres=centres
-        ).probability
+        route = Route(False, reach, centres, FEW_STATES)
+        return subset_tail(values - delta * sizes, counts, route)
 
     return share
 
@@ -213,20 +225,20 @@ def _series_shares(values: FloatArray, counts: IntArray) -> tuple[Share, Share]:
     found = find_lattice(values)
     one = np.ones(values.size)
 
-    def share(delta: float, lobes: bool) -> float:
+    def share(delta: float, reach: float) -> Tail:
         law = SeriesSignLaw.of(base, base.centre - delta)
         if law is None:
-            return direct(delta, lobes)
+            return direct(delta, reach)
         centres = NO_CENTRES
-        if lobes and found is not None:
+        if reach > 0.0 and found is not None:
             centres = _lobe_centres(found, one, counts, delta)
         point = n * (base.centre - delta)
         if point >= 0.0:
-            return upper_tail(law, point, lobes=lobes, centres=centres).probability
-        tail = upper_tail(law, -point, lobes=lobes, centres=centres)
-        return tail.complement().probability
+            return upper_tail(law, point, reach=reach, centres=centres)
+        tail = upper_tail(law, -point, reach=reach, centres=centres)
+        return tail.complement()
 
-    def opposite(delta: float, lobes: bool) -> float:
-        return 1.0 - share(-delta, lobes)
+    def opposite(delta: float, reach: float) -> Tail:
+        return share(-delta, reach).complement()
 
     return share, opposite
