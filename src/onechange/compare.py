@@ -15,6 +15,7 @@ from onechange.comparison import ArmSummary, Comparison
 from onechange.composition import compositions
 from onechange.deltas import Delta, DeltaTable
 from onechange.errors import PairingError
+from onechange.evidence import diagnoses, labelled_metrics
 from onechange.families import Family, question_units, sampling_notes
 from onechange.joint import joint_deltas
 from onechange.overall import (
@@ -136,6 +137,8 @@ def compare(
         sweep=swept,
         joint=joint_deltas(variants, metrics, plan, families),
         resamples=resamples,
+        diagnoses=diagnoses(variants, metrics, plan),
+        labelled=labelled_metrics(variants, metrics, plan, base.name),
         values={
             (part.name, name): values
             for part in variants

@@ -9,10 +9,12 @@ from onechange.align import Audit, Pairs
 from onechange.breakdowns import SliceBreakdown
 from onechange.composition import Composition
 from onechange.delta import DeltaTable, MetricValues
+from onechange.diagnosis import Diagnosis
 from onechange.display import TableMixin
 from onechange.errors import PairingError
 from onechange.families import Family
 from onechange.joint import JointDelta
+from onechange.judge import LabelledMetric
 from onechange.plan import Metric, Plan
 from onechange.results import SourceFile
 from onechange.statistic_deltas import Resamples, ResamplesKey
@@ -49,7 +51,8 @@ class Comparison(TableMixin):
     `resamples` the bootstrap deltas of each quantile. `families` says which tests were
     adjusted together, `compositions` where run means and paired deltas differ, `sweep`
     what several variants say together, `joint` the deltas that decide about each of
-    them, at the level at which all hold together.
+    them, at the level at which all hold together. `diagnoses` says where questions
+    changed along the pipeline, `labelled` what human labels say of judged metrics.
     """
 
     baseline: ArmSummary
@@ -70,6 +73,8 @@ class Comparison(TableMixin):
     sweep: Sweep | None = None
     joint: tuple[JointDelta, ...] = ()
     resamples: dict[ResamplesKey, Resamples] = field(default_factory=dict)
+    diagnoses: tuple[Diagnosis, ...] = ()
+    labelled: tuple[LabelledMetric, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("deltas", "rates"):

@@ -5,6 +5,7 @@ from onechange.diagnosis.attribution import (
     StageAttribution,
     stage_attribution,
 )
+from onechange.diagnosis.diagnose import Diagnosis, diagnose
 from onechange.diagnosis.oracle import OracleGap, oracle_gap
 from onechange.diagnosis.reading import STAGE_THRESHOLDS, StageFinding, stage_reading
 from onechange.diagnosis.transitions import (
@@ -24,11 +25,13 @@ __all__ = [
     "STAGE_THRESHOLDS",
     "VARIES",
     "ArmStages",
+    "Diagnosis",
     "OracleGap",
     "StageAttribution",
     "StageFinding",
     "Transitions",
     "correct_grounded",
+    "diagnose",
     "evidence_support",
     "oracle_gap",
     "question_categories",

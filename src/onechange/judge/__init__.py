@@ -7,6 +7,12 @@ from onechange.judge.audit import (
     corrected_delta,
     judge_audit,
 )
+from onechange.judge.labelled import (
+    LabelledMetric,
+    Labels,
+    audit_metric,
+    load_labels,
+)
 from onechange.judge.labels import (
     DrawnQuestion,
     HumanLabel,
@@ -22,10 +28,14 @@ __all__ = [
     "DrawnQuestion",
     "HumanLabel",
     "JudgeAudit",
+    "LabelledMetric",
+    "Labels",
+    "audit_metric",
     "corrected_delta",
     "draw_for_audit",
     "judge_audit",
     "label_sheet",
+    "load_labels",
     "outcome_strata",
     "read_labels",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,9 @@ class ArmAgreement:
         Judge minus human.
     bias_interval : Interval or None
         Of the bias.
+    corrected : Corrected or None
+        Mean of the arm by the same prediction-powered estimate as the delta: that of
+        the variant minus that of the baseline is the corrected delta.
     """
 
     arm: str
@@ -56,6 +59,7 @@ class ArmAgreement:
     judge: float | None
     bias: float | None
     bias_interval: Interval | None
+    corrected: Corrected | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +192,21 @@ def judge_audit(
         corrected = corrected_mean(
             y, f, rest, sampling_weights=w, width=span, confidence_level=level
         )
+        arms = [
+            replace(
+                arm,
+                corrected=corrected_mean(
+                    human[labelled, i],
+                    scores[labelled, i],
+                    scores[paired & ~labelled, i],
+                    weight=corrected.weight,
+                    sampling_weights=w,
+                    width=width,
+                    confidence_level=level,
+                ),
+            )
+            for i, arm in enumerate(arms)
+        ]
     judged = scores[paired, 1] - scores[paired, 0]
     return JudgeAudit(
         metric=metric,
@@ -219,16 +238,22 @@ def corrected_delta(audit: JudgeAudit, *, variant_name: str = "variant") -> Delt
     Returns
     -------
     Delta
-        With fewer than 30 labelled pairs its `interval` is None, so that a status
-        made from it is inconclusive.
+        Its `statistic` is ``corrected``. With fewer than 30 labelled pairs it has no
+        interval, so that a status made from it is inconclusive.
     """
     found = audit.corrected
+    baseline, variant = audit.baseline.corrected, audit.variant.corrected
     enough = audit.n_labelled >= MIN_LABELLED
     return Delta(
         metric=audit.metric,
         direction=audit.direction,
         n_pairs=audit.n_pairs,
+        statistic="corrected",
         variant_name=variant_name,
+        baseline=None if baseline is None else baseline.estimate,
+        variant=None if variant is None else variant.estimate,
+        baseline_interval=baseline.interval if baseline and enough else None,
+        variant_interval=variant.interval if variant and enough else None,
         delta=None if found is None else found.estimate,
         standard_error=None if found is None else found.standard_error,
         interval=found.interval if found is not None and enough else None,

@@ -191,7 +191,7 @@ def label_sheet(drawn: Sequence[DrawnQuestion]) -> list[dict[str, Any]]:
 
 
 def read_labels(
-    path: str | Path, *, arm_names: Mapping[str, str] | None = None
+    path: str | Path, *, arm_names: Mapping[str, str | None] | None = None
 ) -> tuple[HumanLabel, ...]:
     """Read human labels from a CSV, TSV or JSON Lines file.
 
@@ -201,8 +201,9 @@ def read_labels(
         Columns ``question_id``, ``arm``, ``label`` (or ``human_label``, ``human``) and
         optional ``weight``. A row with an empty label is not labelled yet and is
         left out.
-    arm_names : mapping of str to str, optional
-        Name in the file to ``baseline`` or ``variant``, next to these two words.
+    arm_names : mapping of str to (str or None), optional
+        Name in the file to ``baseline`` or ``variant``, next to these two words; None
+        for an arm whose labels are passed over.
 
     Returns
     -------
@@ -214,7 +215,8 @@ def read_labels(
         If the file cannot be read, a column is missing, or a cell is not of its form.
     """
     path = Path(path)
-    known = {arm: arm for arm in ARMS} | dict(arm_names or {})
+    known: dict[str, str | None] = {arm: arm for arm in ARMS}
+    known |= arm_names or {}
     labels = []
     for place, row in _rows(path):
         column = next((name for name in _LABEL_COLUMNS if name in row), None)
@@ -229,11 +231,14 @@ def read_labels(
         question = question_text(row["question_id"])
         if question is None:
             raise InputError(f"{place}: question_id is {row['question_id']!r}")
-        arm = known.get(str(row["arm"]).strip())
-        if arm is None:
+        name = str(row["arm"]).strip()
+        if name not in known:
             raise InputError(
                 f"{place}: arm is {row['arm']!r}; expected {', '.join(known)}"
             )
+        arm = known[name]
+        if arm is None:
+            continue
         weight = _number(row.get("weight"), "weight", place)
         if weight is not None and weight <= 0:
             raise InputError(f"{place}: weight is {weight:g}; expected above 0")

@@ -50,6 +50,7 @@ PLAN_KEYS: dict[str, dict[str, str]] = {
         "threshold": "number",
         "numerator": "text",
         "denominator": "text",
+        "labels": "text",
     },
     "primary": {"metric": "text", "min_improvement": "number"},
     "guardrail": {

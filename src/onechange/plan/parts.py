@@ -59,6 +59,8 @@ class Metric:
         Loss above which a question counts in the loss rate.
     numerator, denominator : str, optional
         The two columns of a ratio metric.
+    labels : str, optional
+        File of human labels; rules then apply to the delta corrected by them.
 
     Examples
     --------
@@ -75,9 +77,17 @@ class Metric:
     threshold: float | None = None
     numerator: str | None = None
     denominator: str | None = None
+    labels: str | None = None
 
     def __post_init__(self) -> None:
         check_named("name", self.name)
+        if self.labels is not None:
+            check_named("labels", self.labels)
+            if self.numerator is not None:
+                raise PlanKeyError(
+                    ("labels",),
+                    f'"{self.name}" is a ratio; human labels correct a mean.',
+                )
         check_one_of("direction", self.direction, ("higher", "lower"))
         check_one_of("unscored", self.unscored, ("exclude", "worst", "zero"))
         if self.range is not None:

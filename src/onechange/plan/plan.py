@@ -160,6 +160,12 @@ class Plan:
         """
         source = read_plan_file(path)
         arguments = plan_arguments(source)
+        arguments["metrics"] = tuple(
+            metric
+            if metric.labels is None
+            else replace(metric, labels=str(Path(path).parent / metric.labels))
+            for metric in arguments["metrics"]
+        )
         places = {key: source.place(key) for key in source.lines}
         plan: Plan = placed(
             source,
@@ -214,6 +220,7 @@ def _check(plan: Plan) -> None:
                 raise PlanKeyError(
                     (key, index), f'"{name}" is declared twice; keep one of them.'
                 )
+    _check_labels(plan)
     for column, mix in plan.weights.items():
         if isinstance(mix, str):
             if mix != EQUAL_WEIGHTS:
@@ -240,6 +247,31 @@ def _check(plan: Plan) -> None:
     for feature, path in used:
         if feature in NOT_BUILT:
             raise PlanKeyError(path, NOT_BUILT[feature])
+
+
+def _check_labels(plan: Plan) -> None:
+    """Refuse rules to which the delta corrected by human labels cannot answer."""
+    labelled = {m.name: i for i, m in enumerate(plan.metrics) if m.labels is not None}
+    if labelled and plan.columns.cluster is not None:
+        raise PlanKeyError(
+            ("metric", min(labelled.values()), "labels"),
+            "cannot be combined with a cluster: the corrected delta counts questions "
+            "as independent; leave one of them out.",
+        )
+    for index, rule in enumerate(plan.guardrails):
+        if rule.metric not in labelled:
+            continue
+        for key, used in (
+            ("statistic", rule.statistic != "mean"),
+            ("every_slice", rule.every_slice is not None),
+            ("margin", isinstance(rule.margin, str)),
+        ):
+            if used:
+                raise PlanKeyError(
+                    ("guardrail", index, key),
+                    f'of "{rule.metric}" does not go with its human labels, which '
+                    "correct the mean over all questions, in the metric's unit.",
+                )
 
 
 def _completed_columns(plan: Plan) -> Columns:
