@@ -44,7 +44,7 @@ LAYERS: list[set[str]] = [
     {"decide"},
     {"simulate", "score"},
     {"report"},
-    {"gate"},
+    {"gate", "draft"},
     {"cli"},
     {"__main__", "__init__"},
 ]

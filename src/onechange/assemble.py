@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from onechange import cells
 from onechange.errors import InputError
+from onechange.gradings import average_gradings
 from onechange.question_index import QuestionIndex, sort_rows
 from onechange.results import (
     ANSWERED,
@@ -93,6 +94,10 @@ def assemble(
         settings=dict(sorted({**roles.settings, **(settings or {})}.items())),
         notes=tuple(found),
     )
+    if roles.judge_trial is not None:
+        gradings = _trials(table, roles.judge_trial)
+        assert gradings is not None
+        return in_sorted_order(average_gradings(results, gradings, table.place))
     return in_sorted_order(results, table.place)
 
 
@@ -298,7 +303,10 @@ def _refuse_repeats(
             "Keep one row per question, or name the column of the repeats (--trial)."
         )
     else:
-        text += "Keep one row per question and trial."
+        text += (
+            "Keep one row per question and trial, or name the column of repeated "
+            "gradings (--judge-trial)."
+        )
     raise InputError(text)
 
 

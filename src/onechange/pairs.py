@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from onechange.results import (
     FAILED,
     UNSCORED,
     FloatArray,
+    Gradings,
     IntArray,
     Results,
     StatusArray,
@@ -55,6 +56,8 @@ class ArmTable:
         As in `Results`.
     texts : dict of str to ndarray of object, shape (n_rows,)
         The label columns of the rows, for the drill-down.
+    gradings : dict of str to Gradings
+        As in `Results`.
     """
 
     question: IntArray
@@ -63,6 +66,7 @@ class ArmTable:
     status: StatusArray | None
     metrics: dict[str, FloatArray]
     texts: dict[str, TextArray]
+    gradings: dict[str, Gradings] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -299,6 +303,7 @@ def arm_table(results: Results, question: IntArray) -> ArmTable:
         status=results.status,
         metrics=results.metrics,
         texts=results.labels,
+        gradings=results.gradings,
     )
 
 

@@ -189,6 +189,11 @@ def _read_file(
 def _read_foreign(
     path: Path, columns: Columns, known: str | None, name: str | None
 ) -> Results:
+    if columns.judge_trial is not None:
+        raise InputError(
+            f"{path.name}: repeated gradings (judge_trial) are read from rows only; "
+            "write them with `onechange convert` first, or leave judge_trial out."
+        )
     results = formats.read_as(str(known), path, columns=columns)
     settings, beside = _settings_beside(path)
     if beside:

@@ -18,6 +18,7 @@ __all__ = [
     "FAILED",
     "UNSCORED",
     "Columns",
+    "Gradings",
     "Results",
     "SourceFile",
     "ordered",
@@ -52,6 +53,8 @@ class Columns:
         Further texts that mean "unscored" in a metric column.
     ranges : mapping of str to tuple of float
         Declared (lowest, highest) score per metric; a value outside is an error.
+    judge_trial : str or None
+        Column that tells gradings of the same answer apart; never assumed.
     """
 
     question_id: str | None = None
@@ -65,6 +68,7 @@ class Columns:
     statuses: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    judge_trial: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,22 @@ class SourceFile:
 
     name: str
     sha256: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gradings:
+    """How far several gradings of the same answer differ, row by row.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (n_rows,)
+        Gradings with a score.
+    squares : ndarray of float, shape (n_rows,)
+        Sum of their squared deviations from their mean.
+    """
+
+    counts: IntArray
+    squares: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,6 +122,8 @@ class Results:
     index : QuestionIndex or None
         Made when the rows were sorted by question and trial and found free of
         repeats; None for rows as they come.
+    gradings : dict of str to Gradings
+        By metric, where several gradings of each answer were averaged.
     """
 
     name: str
@@ -114,6 +136,7 @@ class Results:
     settings: dict[str, Any]
     notes: tuple[Note, ...] = ()
     index: QuestionIndex | None = None
+    gradings: dict[str, Gradings] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -152,4 +175,8 @@ def ordered(results: Results, order: IntArray) -> Results:
         status=None if status is None else status[order],
         metrics={name: values[order] for name, values in results.metrics.items()},
         labels={name: texts[order] for name, texts in results.labels.items()},
+        gradings={
+            name: Gradings(found.counts[order], found.squares[order])
+            for name, found in results.gradings.items()
+        },
     )

@@ -69,8 +69,8 @@ class Roles:
     ----------
     question_id : str
         Column of the ids.
-    trial, status : str or None
-        Columns of the trial labels and of the status words.
+    trial, status, judge_trial : str or None
+        Columns of the trial labels, the status words and the gradings.
     metrics : dict of str to str
         Metric name to column name.
     scores : dict of str to ndarray of float, each of shape (n_rows,)
@@ -86,6 +86,7 @@ class Roles:
     question_id: str
     trial: str | None
     status: str | None
+    judge_trial: str | None = None
     metrics: dict[str, str] = field(default_factory=dict)
     scores: dict[str, FloatArray] = field(default_factory=dict)
     labels: list[str] = field(default_factory=list)
@@ -122,6 +123,9 @@ def find_roles(table: Table, columns: Columns) -> Roles:
         trial=_optional_column(table, columns.trial, "trial"),
         status=_optional_column(table, columns.status, "status"),
     )
+    if columns.judge_trial is not None:
+        name = _optional_column(table, columns.judge_trial, "judge-trial")
+        roles.judge_trial = name
     missing = cells.missing_words(columns.missing)
     declared = [
         name for name in columns.metrics if _source(columns, name) in table.columns
@@ -134,8 +138,8 @@ def find_roles(table: Table, columns: Columns) -> Roles:
     for name in columns.settings:
         if name in table.columns:
             _add_setting(table, roles, name)
-    taken = {roles.question_id, roles.trial, roles.status, *roles.labels}
-    taken |= {*roles.metrics.values(), *columns.settings}
+    taken = {roles.question_id, roles.trial, roles.status, roles.judge_trial}
+    taken |= {*roles.labels, *roles.metrics.values(), *columns.settings}
     rest = [name for name in table.columns if name not in taken]
     _infer(table, roles, columns, rest, missing)
     return roles

@@ -13,6 +13,7 @@ from onechange.results import (
     ANSWERED,
     UNSCORED,
     FloatArray,
+    Gradings,
     Results,
     StatusArray,
     TextArray,
@@ -82,6 +83,7 @@ def join_trials(trials: Sequence[Results], names: Sequence[str], arm: str) -> Re
         },
         settings=settings,
         notes=tuple(notes),
+        gradings=_gradings(trials, metrics),
     )
 
 
@@ -112,6 +114,26 @@ def trial_names(stems: Sequence[str]) -> tuple[str, ...]:
     if len(set(stems)) == len(stems):
         return tuple(stems)
     return tuple(str(position) for position in range(1, len(stems) + 1))
+
+
+def _gradings(trials: Sequence[Results], metrics: Sequence[str]) -> dict[str, Gradings]:
+    """Spread of the gradings of all files; none where no file has several."""
+    if not any(results.gradings for results in trials):
+        return {}
+    found = {}
+    for metric in metrics:
+        parts = [
+            results.gradings.get(metric)
+            or Gradings(
+                np.zeros(results.n_rows, dtype=np.int64), np.zeros(results.n_rows)
+            )
+            for results in trials
+        ]
+        found[metric] = Gradings(
+            np.concatenate([part.counts for part in parts]),
+            np.concatenate([part.squares for part in parts]),
+        )
+    return found
 
 
 def _column_names(

@@ -37,6 +37,7 @@ def read_plan(words: dict[str, Any], *, decide: bool = False) -> Plan:
         columns={
             "question_id": words.get("id"),
             "trial": words.get("trial"),
+            "judge_trial": words.get("judge_trial"),
             "status": words.get("status"),
             "cluster": words.get("cluster"),
         },

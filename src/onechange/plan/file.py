@@ -29,6 +29,7 @@ PLAN_KEYS: dict[str, dict[str, str]] = {
     "data": {
         "question_id": "text",
         "trial": "text",
+        "judge_trial": "text",
         "status": "text",
         "statuses": "words",
         "cluster": "text",

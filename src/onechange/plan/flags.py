@@ -62,7 +62,8 @@ def plan_from_flags(
     settings : sequence of str
         Columns that hold a setting of the arm.
     columns : mapping of str to str or None
-        ``question_id``, ``trial``, ``status``, ``cluster``; None is not given.
+        ``question_id``, ``trial``, ``judge_trial``, ``status``, ``cluster``; None is
+        not given.
     analysis : mapping of str to value or None
         Fields of `Analysis`; None is not given.
 
@@ -238,6 +239,7 @@ def _merge_metrics(
 _COLUMN_FLAGS = {
     "question_id": "--id",
     "trial": "--trial",
+    "judge_trial": "--judge-trial",
     "status": "--status",
     "cluster": "--cluster",
 }

@@ -79,6 +79,7 @@ def _data(source: PlanFile) -> dict[str, Any]:
     columns = Columns(
         question_id=data.get("question_id"),
         trial=data.get("trial"),
+        judge_trial=data.get("judge_trial"),
         status=data.get("status"),
         cluster=data.get("cluster"),
         metrics=tuple(data.get("metrics", ())),

@@ -130,6 +130,7 @@ def _arm(arm: ArmTrials) -> Json:
             "trial": _component(arm.components.trial),
             "residual": _component(arm.components.residual),
             "judge": _component(arm.components.judge),
+            "answer": _component(arm.components.answer),
         },
         "iccs": {
             name: {
@@ -220,6 +221,7 @@ def _parts(parts: Contributions | None) -> Json | None:
         "questions": number_json(parts.questions),
         "answers": [number_json(part) for part in parts.answers],
         "runs": [number_json(part) for part in parts.runs],
+        "gradings": [number_json(part) for part in parts.gradings],
         "standard_error": number_json(parts.standard_error),
         "shares": parts.shares,
     }

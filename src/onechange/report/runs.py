@@ -19,6 +19,8 @@ from onechange.report.trial_figures import (
     components_table,
     flips_list,
     means_text,
+    part_cells,
+    part_columns,
     pass_table,
     projection_table,
     same_arm_table,
@@ -111,6 +113,10 @@ def _arm_rows(context: Context) -> list[ArmRow]:
 def _deltas_table(context: Context, *, compact: bool) -> Table | None:
     """Give the noise floor of each delta, and what its variance is made of."""
     cells = []
+    judged = any(
+        row.delta and row.delta.parts and any(row.delta.parts.gradings)
+        for row in context.comparison.trials
+    )
     for row, (_, variant) in zip(
         context.comparison.trials, _names(context), strict=True
     ):
@@ -120,7 +126,9 @@ def _deltas_table(context: Context, *, compact: bool) -> Table | None:
         cells.append(
             (
                 f"{row.metric} ({variant})" if context.several else row.metric,
-                *_delta_cells(found, context.decimals.get(row.metric, 3)),
+                *_delta_cells(
+                    found, context.decimals.get(row.metric, 3), judged=judged
+                ),
             )
         )
     if not cells:
@@ -129,9 +137,7 @@ def _deltas_table(context: Context, *, compact: bool) -> Table | None:
         Column("delta of"),
         Column("noise floor", "r", "SD of the delta from runs alone"),
         Column("delta / noise", "r"),
-        Column("questions", "r", "share of the delta's variance from questions"),
-        Column("answers", "r", "share from answers that vary between trials"),
-        Column("runs", "r", "share from runs that differ as wholes"),
+        *part_columns("delta", judged=judged),
         Column("SE with runs", "r", "standard error that counts all three"),
         Column("SD between runs", "r"),
         Column("p, runs equal", "r", "F test over both arms"),
@@ -144,8 +150,7 @@ def _deltas_table(context: Context, *, compact: bool) -> Table | None:
     )
 
 
-def _delta_cells(found: DeltaTrials, decimals: int) -> tuple[str, ...]:
-    shares = found.parts.shares if found.parts else None
+def _delta_cells(found: DeltaTrials, decimals: int, *, judged: bool) -> tuple[str, ...]:
     between = found.run_variance
     sd = MISSING
     if between is not None:
@@ -156,10 +161,7 @@ def _delta_cells(found: DeltaTrials, decimals: int) -> tuple[str, ...]:
     return (
         spread(found.noise_floor, decimals),
         format_number(found.delta_to_noise, 1),
-        *(
-            format_percent(None if shares is None else shares[part], 0)
-            for part in ("questions", "answers", "runs")
-        ),
+        *part_cells(found.parts, judged=judged),
         spread(None if found.parts is None else found.parts.standard_error, decimals),
         sd,
         format_pvalue(found.runs.pvalue if found.runs else None),

@@ -29,6 +29,8 @@ __all__ = [
     "components_table",
     "flips_list",
     "means_text",
+    "part_cells",
+    "part_columns",
     "pass_table",
     "projection_table",
     "same_arm_table",
@@ -116,7 +118,9 @@ def components_table(rows: Sequence[ArmRow], *, compact: bool = False) -> Table 
                 row.arm,
                 _component(parts.question, row.decimals, ends=not compact),
                 _component(parts.trial, row.decimals),
-                _component(parts.residual, row.decimals, ends=not compact),
+                _component(
+                    parts.answer or parts.residual, row.decimals, ends=not compact
+                ),
                 *([_component(parts.judge, row.decimals)] if judged else []),
                 *(
                     _correlation(row.trials, name)
@@ -243,6 +247,26 @@ def projection_table(
         "more questions (down) and more trials (across)"
     )
     return Table(columns, cells, caption)
+
+
+def part_columns(whole: str, *, judged: bool) -> tuple[Column, ...]:
+    """Head the shares of the variance of a delta or a mean."""
+    columns = (
+        Column("questions", "r", f"share of the {whole}'s variance from questions"),
+        Column("answers", "r", "share from answers that vary between trials"),
+        Column("gradings", "r", "share from gradings of one answer that differ"),
+        Column("runs", "r", "share from runs that differ as wholes"),
+    )
+    return columns if judged else (*columns[:2], columns[3])
+
+
+def part_cells(parts: Contributions | None, *, judged: bool) -> tuple[str, ...]:
+    """Give the shares of the variance of a delta or a mean."""
+    names = ("questions", "answers", *(("gradings",) if judged else ()), "runs")
+    shares = None if parts is None else parts.shares
+    return tuple(
+        format_percent(None if shares is None else shares[name], 0) for name in names
+    )
 
 
 def strip_plot(rows: Sequence[ArmRow]) -> Plot | None:

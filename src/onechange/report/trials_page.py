@@ -28,6 +28,8 @@ from onechange.report.trial_figures import (
     arms_table,
     components_table,
     flips_list,
+    part_cells,
+    part_columns,
     pass_table,
     projection_table,
     same_arm_table,
@@ -184,23 +186,23 @@ def _of_two(comparison: Comparison, *, compact: bool) -> tuple[str, list[Block]]
 
 def _means_table(analysis: TrialsAnalysis) -> Table:
     level = format_percent(analysis.confidence_level)
+    judged = any(row.parts and any(row.parts.gradings) for row in analysis.metrics)
     columns = (
         Column("metric"),
         Column("questions", "r"),
         Column("mean", "r"),
         Column(f"{level} interval"),
         Column("noise floor", "r", "SD of the mean from runs alone"),
-        Column("questions", "r", "share of the mean's variance from questions"),
-        Column("answers", "r", "share from answers that vary between trials"),
-        Column("runs", "r", "share from runs that differ as wholes"),
+        *part_columns("mean", judged=judged),
         Column("p, runs equal", "r"),
     )
-    return Table(columns, tuple(_mean_cells(row) for row in analysis.metrics))
+    return Table(
+        columns, tuple(_mean_cells(row, judged=judged) for row in analysis.metrics)
+    )
 
 
-def _mean_cells(row: SingleMetric) -> tuple[str, ...]:
+def _mean_cells(row: SingleMetric, *, judged: bool) -> tuple[str, ...]:
     decimals = _decimals(row)
-    shares = row.parts.shares if row.parts else None
     interval = row.interval
     return (
         row.metric.name,
@@ -208,10 +210,7 @@ def _mean_cells(row: SingleMetric) -> tuple[str, ...]:
         format_number(row.mean, decimals),
         format_interval(interval, decimals, signed=False),
         spread(row.noise_floor, decimals),
-        *(
-            format_percent(None if shares is None else shares[part], 0)
-            for part in ("questions", "answers", "runs")
-        ),
+        *part_cells(row.parts, judged=judged),
         format_pvalue(row.runs.pvalue if row.runs else None),
     )
 

@@ -36,6 +36,9 @@ class Contributions:
         paired, or for a single arm).
     runs : tuple of float
         From runs that differ as wholes, by arm.
+    gradings : tuple of float
+        From gradings of the same answer that differ, by arm; 0 where each answer
+        was graded once, when they are part of the answers.
     n_questions : int
         Questions behind them.
     n_trials : tuple of int
@@ -50,11 +53,13 @@ class Contributions:
     n_questions: int
     n_trials: tuple[int, ...]
     df: float
+    gradings: tuple[float, ...] = ()
 
     @property
     def variance(self) -> float:
         """All of it."""
-        return self.questions + sum(self.answers) + sum(self.runs)
+        within = sum(self.answers) + sum(self.gradings)
+        return self.questions + within + sum(self.runs)
 
     @property
     def standard_error(self) -> float:
@@ -63,12 +68,13 @@ class Contributions:
 
     @property
     def shares(self) -> dict[str, float] | None:
-        """Shares of questions, answers and runs; None when nothing varies."""
+        """Shares of the parts, by name; None when nothing varies."""
         if self.variance == 0:
             return None
         return {
             "questions": self.questions / self.variance,
             "answers": sum(self.answers) / self.variance,
+            "gradings": sum(self.gradings) / self.variance,
             "runs": sum(self.runs) / self.variance,
         }
 
@@ -86,11 +92,12 @@ class Contributions:
             n_questions=round(self.n_questions * questions),
             n_trials=tuple(round(k * trials) for k in self.n_trials),
             df=self.df * questions,
+            gradings=tuple(part / questions / trials for part in self.gradings),
         )
 
     def half_width(self, confidence_level: float) -> float | None:
         """Half the width of the interval; None where runs count and cannot be seen."""
-        answers, runs = sum(self.answers), sum(self.runs)
+        answers, runs = sum(self.answers) + sum(self.gradings), sum(self.runs)
         df_runs = sum(k - 1 for k in self.n_trials)
         if runs > 0 and df_runs == 0:
             return None
@@ -159,6 +166,7 @@ def contributions(
     question_variance: tuple[float, float],
     fits: Sequence[TableFit],
     runs: RunVariance,
+    judged: Sequence[float] = (),
 ) -> Contributions:
     """Part the variance of a mean or delta into questions, answers and runs.
 
@@ -170,6 +178,9 @@ def contributions(
         Of the arms; of the differences when trials are paired.
     runs : RunVariance
         Its variance between runs is used for each arm, as in the two-way interval.
+    judged : sequence of float
+        Variance of an answer's mean grading, by table; empty when answers were
+        graded once.
 
     Notes
     -----
@@ -178,20 +189,24 @@ def contributions(
     is let below 0.
     """
     between = max(0.0, runs.variance)
-    answers = [
-        (fit.residual or runs.residual).value * fit.answer_weight for fit in fits
-    ]
     variance, df = question_variance
-    excess = sum(answers) / variance if variance > 0 else 0.0
+    within = [(fit.residual or runs.residual).value * fit.answer_weight for fit in fits]
+    excess = sum(within) / variance if variance > 0 else 0.0
     if excess > 1:
-        answers = [part / excess for part in answers]
+        within = [part / excess for part in within]
+    owns = judged or [0.0] * len(fits)
+    gradings = [
+        min(part, own * fit.answer_weight)
+        for part, own, fit in zip(within, owns, fits, strict=True)
+    ]
     return Contributions(
-        questions=max(0.0, variance - sum(answers)),
-        answers=tuple(answers),
+        questions=max(0.0, variance - sum(within)),
+        answers=tuple(a - g for a, g in zip(within, gradings, strict=True)),
         runs=tuple(between * fit.trial_weight for fit in fits),
         n_questions=fits[0].n_questions,
         n_trials=tuple(fit.n_trials for fit in fits),
         df=df,
+        gradings=tuple(gradings),
     )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from onechange.stats.aa import SameArm, same_arm_deltas
 from onechange.stats.components import (
     Component,
+    MeanSquare,
     TableFit,
     component,
     f_pvalue,
@@ -69,16 +70,19 @@ class Components:
     trial : Component or None
         Between whole runs.
     residual : Component or None
-        Between answers to the same question, runs aside; with `judge` known, that
-        of the gradings is still in it, divided by their number.
+        What is left within a question, runs aside: answers that vary, and where an
+        answer was graded several times the gradings, divided by their number.
     judge : Component or None
         Between gradings of the same answer.
+    answer : Component or None
+        The residual less the gradings' part, where `judge` is known.
     """
 
     question: Component | None = None
     trial: Component | None = None
     residual: Component | None = None
     judge: Component | None = None
+    answer: Component | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +162,7 @@ def arm_trials(
     *,
     clusters: IntArray | None = None,
     confidence_level: float = 0.95,
+    gradings: MeanSquare | None = None,
 ) -> tuple[ArmTrials, TableFit]:
     """Summarise the trials of one metric in one arm.
 
@@ -171,6 +176,8 @@ def arm_trials(
         Cluster of each question.
     confidence_level : float
         Two-sided level of all intervals.
+    gradings : MeanSquare, optional
+        What `grading_spread` found.
 
     Returns
     -------
@@ -191,6 +198,7 @@ def arm_trials(
             reason=_why_not(len(scored)),
             n_questions=fit.n_questions,
             n_scored=counts,
+            components=_judged(Components(), fit, gradings, confidence_level),
         )
         return one, fit
     binary = _is_binary(scores)
@@ -207,7 +215,9 @@ def arm_trials(
             reason=None if fit.trial else _no_runs(table),
             n_questions=fit.n_questions,
             n_scored=counts,
-            components=_components(fit, confidence_level),
+            components=_judged(
+                _components(fit, confidence_level), fit, gradings, confidence_level
+            ),
             iccs=iccs,
             trial_test=_trial_test(fit),
             disagreement=answers.disagreement,
@@ -296,6 +306,22 @@ def _components(fit: TableFit, level: float) -> Components:
             residual=residual_component(fit.within, confidence_level=level),
         )
     return Components()
+
+
+def _judged(
+    found: Components, fit: TableFit, gradings: MeanSquare | None, level: float
+) -> Components:
+    """Part the gradings of the same answer from the answers themselves."""
+    if gradings is None:
+        return found
+    judge = residual_component(gradings, confidence_level=level)
+    left = fit.residual or fit.within
+    if left is None:
+        return replace(found, judge=judge)
+    share = MeanSquare(gradings.value * gradings.factor, gradings.df)
+    answers = MeanSquare(left.value, left.df, 1.0)
+    answer = component(answers, share, confidence_level=level)
+    return replace(found, judge=judge, answer=answer)
 
 
 def _trial_test(fit: TableFit) -> TestResult | None:

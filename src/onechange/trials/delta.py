@@ -58,6 +58,7 @@ def delta_trials(
     runs: RunVariance | None,
     *,
     confidence_level: float,
+    judged: Sequence[float] = (),
 ) -> DeltaTrials:
     """Part the variance of a delta by what the trials tell.
 
@@ -73,6 +74,8 @@ def delta_trials(
         From the same tables.
     confidence_level : float
         Two-sided level of the component's interval.
+    judged : sequence of float
+        Variance of an answer's mean grading, by table.
 
     Returns
     -------
@@ -91,7 +94,7 @@ def delta_trials(
         run_variance=runs.interval(confidence_level),
         noise_floor=floor,
         delta_to_noise=abs(delta) / floor if floor > 0 else None,
-        parts=None if spread is None else contributions(spread, fits, runs),
+        parts=None if spread is None else contributions(spread, fits, runs, judged),
     )
 
 

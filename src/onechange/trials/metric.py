@@ -15,7 +15,7 @@ from onechange.stats.estimate import Note
 from onechange.stats.runs import RunVariance, paired_run_variance, run_variance
 from onechange.trials.arm import ArmTrials, arm_trials, without_runs
 from onechange.trials.delta import DeltaTrials, delta_trials
-from onechange.trials.tables import TrialTable, score_table
+from onechange.trials.tables import TrialTable, grading_spread, score_table
 
 __all__ = ["MetricTrials", "metric_trials", "rate_runs"]
 
@@ -94,19 +94,25 @@ def metric_trials(
     complete = values.complete
     ids = pairs.question_id[complete]
     clusters = None if values.clusters is None else values.clusters[complete]
-    arms, fits, tables = [], [], []
+    arms, fits, tables, judged = [], [], [], []
     for arm in (pairs.baseline, pairs.variant):
         table = score_table(arm, arm.metrics[metric], complete, fill=fill)
+        gradings = grading_spread(arm, metric, complete)
         found, fit = arm_trials(
-            table, ids, clusters=clusters, confidence_level=confidence_level
+            table,
+            ids,
+            clusters=clusters,
+            confidence_level=confidence_level,
+            gradings=gradings,
         )
         arms.append(found)
         fits.append(fit)
         tables.append(table)
+        judged.append(gradings.value * gradings.factor if gradings else 0.0)
     arm_runs = run_variance(*fits)
     runs = arm_runs
     if trials_paired:
-        fits = [_fit_of_differences(*tables)]
+        fits, judged = [_fit_of_differences(*tables)], [sum(judged)]
         runs = paired_run_variance(fits[0])
     return MetricTrials(
         metric=metric,
@@ -119,6 +125,7 @@ def metric_trials(
             fits,
             runs,
             confidence_level=confidence_level,
+            judged=judged,
         ),
         arm_runs=arm_runs,
         variant_name=variant_name,

@@ -19,7 +19,7 @@ from onechange.stats.projection import Contributions, contributions
 from onechange.stats.runs import RunVariance, run_variance
 from onechange.stats.twoway import variance_of_mean
 from onechange.trials.arm import ArmTrials, arm_trials
-from onechange.trials.tables import score_table
+from onechange.trials.tables import grading_spread, score_table
 
 __all__ = ["SingleMetric", "TrialsAnalysis", "analyse_trials"]
 
@@ -165,9 +165,14 @@ def _single(
     scored = np.zeros(question_id.size, dtype=np.bool_)
     scored[arm.question[np.isfinite(scores)]] = True
     table = score_table(arm, scores, scored)
+    gradings = grading_spread(arm, metric.name, scored)
     kept = None if clusters is None else clusters[scored]
     trials, fit = arm_trials(
-        table, question_id[scored], clusters=kept, confidence_level=level
+        table,
+        question_id[scored],
+        clusters=kept,
+        confidence_level=level,
+        gradings=gradings,
     )
     if fit.n_questions == 0:
         return SingleMetric(metric, trials)
@@ -193,7 +198,9 @@ def _single(
         noise_floor=None if runs is None else math.sqrt(runs.noise_variance),
         parts=None
         if runs is None or spread is None
-        else contributions(spread, [fit], runs),
+        else contributions(
+            spread, [fit], runs, [gradings.value * gradings.factor] if gradings else ()
+        ),
     )
 
 

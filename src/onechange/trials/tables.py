@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onechange.pairs import ArmTable
+from onechange.stats.components import MeanSquare
 
-__all__ = ["TrialTable", "score_table"]
+__all__ = ["TrialTable", "grading_spread", "score_table"]
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -81,6 +82,39 @@ def score_table(
     found = np.full((n_kept, len(labels)), np.nan)
     found[row, column] = values
     return TrialTable(found, labels, shared)
+
+
+def grading_spread(
+    arm: ArmTable, metric: str, questions: BoolArray
+) -> MeanSquare | None:
+    """Spread of several gradings of the same answer.
+
+    Parameters
+    ----------
+    arm : ArmTable
+        Rows of the arm.
+    metric : str
+        Name of the metric.
+    questions : ndarray of bool, shape (n_questions,)
+        Which questions to keep.
+
+    Returns
+    -------
+    MeanSquare or None
+        Pooled variance of gradings around their answer's mean; `factor` is the mean
+        of 1/J over the answers, J their number of gradings. None where no answer
+        has two gradings with a score.
+    """
+    found = arm.gradings.get(metric)
+    if found is None:
+        return None
+    use = questions[arm.question] & (found.counts > 0)
+    counts = found.counts[use]
+    df = int(np.sum(counts - 1))
+    if df <= 0:
+        return None
+    value = float(np.sum(found.squares[use])) / df
+    return MeanSquare(value, df, float(np.mean(1 / counts)))
 
 
 def _one_row_per_cell(arm: ArmTable, n_questions: int, n_trials: int) -> bool:
