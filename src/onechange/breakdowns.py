@@ -326,7 +326,10 @@ def _finished(
                 weighted.append(weighted_delta(variant, metric, rows, masks, weights))
     shown = reversals(breakdown.deltas, overall)
     notes = {
-        (r.metric, r.variant_name, r.slice): r.note(decimals[r.metric]) for r in shown
+        (r.metric, r.variant_name, r.slice): r.note(
+            decimals[r.metric], several=len(variants) > 1
+        )
+        for r in shown
     }
     marked = []
     for d in breakdown.deltas:

@@ -87,19 +87,20 @@ class Reversal:
     interval: Interval | None
     shown: bool
 
-    def note(self, decimals: int) -> Note:
+    def note(self, decimals: int, *, several: bool = False) -> Note:
         """Write the note that travels with the slice's delta."""
         label = " × ".join(text for _, text in self.slice)
         own = format_number(self.delta, decimals, signed=True)
         overall = format_number(self.overall, decimals, signed=True)
         figures = f"{own} in {label} against {overall} overall"
+        what = f"{self.metric} of {self.variant_name}" if several else self.metric
         if self.shown:
-            text = f"{self.metric} is shown to go the other way: {figures}."
+            text = f"{what} is shown to go the other way: {figures}."
             return Note("reversal", text)
         reach = (
             "" if _side(self.interval) == 0 else ", although the slice itself is shown"
         )
-        text = f"{self.metric} has another sign, not shown to differ: {figures}{reach}."
+        text = f"{what} has another sign, not shown to differ: {figures}{reach}."
         return Note("opposite-sign", text)
 
 

@@ -17,7 +17,7 @@ from onechange.stats.estimate import Interval, Note, TestResult
 from onechange.stats.related import cochran_q
 from onechange.values import VariantValues
 
-__all__ = ["BestVariant", "Sweep", "sweep"]
+__all__ = ["BestVariant", "Sweep", "number", "sweep"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,18 @@ def sweep(
 
 
 def number(value: object) -> float | None:
-    """Read a setting as a number; None for what is none, booleans too."""
+    """Read a setting as a number; None for what is none, booleans too.
+
+    Parameters
+    ----------
+    value : object
+        Recorded value of a setting.
+
+    Examples
+    --------
+    >>> number("3"), number(0.5), number(True), number("on")
+    (3.0, 0.5, None, None)
+    """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

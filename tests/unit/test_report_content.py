@@ -194,8 +194,13 @@ def test_several_variants_are_told_apart_in_every_table() -> None:
     )
     text = render(result, "text")
     assert text.startswith("baseline → variant, second\n")
-    rows = [line for line in text.splitlines() if line.startswith("correct ↑")]
-    assert ["second" in row for row in rows] == [False, True]
+    tables = re.split(r"^(?=\S+ [↑↓] )", text, flags=re.M)[1:]
+    assert [table.split()[0] for table in tables] == list(
+        dict.fromkeys(d.metric for d in (*base.deltas, *base.rates))
+    )
+    lines = tables[0].splitlines()
+    names = [line.split()[0] for line in lines[2:] if line]
+    assert names[:2] == ["variant", "second"]
 
 
 def test_a_decision_about_one_variant_shows_no_other() -> None:

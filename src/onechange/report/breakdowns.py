@@ -48,7 +48,9 @@ def slices_section(context: Context) -> Section | None:
     if not details:
         return None
     families = [f for f in context.comparison.families if f.scope == "slices"]
-    blocks += [Paragraph(family_text(f)) for f in families if family_text(f)]
+    blocks += [
+        Paragraph(family_text(f), "Adjusted p") for f in families if family_text(f)
+    ]
     return Section("slices", "Slices", tuple(blocks), tuple(details))
 
 

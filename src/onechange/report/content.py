@@ -15,6 +15,7 @@ from onechange.report.rules import headline, lead, rules_section
 from onechange.report.runs import runs_section
 from onechange.report.slice_findings import composition_section
 from onechange.report.unscored import unscored_section
+from onechange.report.variants import variants_section
 
 __all__ = ["build_document"]
 
@@ -38,6 +39,7 @@ def build_document(result: Comparison | Decision) -> Document:
     sections = [
         compared_section(context),
         rules_section(context),
+        variants_section(context),
         metrics_section(context),
         slices_section(context),
         composition_section(context),

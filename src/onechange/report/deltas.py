@@ -32,6 +32,8 @@ __all__ = [
     "figures",
     "metrics_section",
     "metrics_table",
+    "overall",
+    "smallest_claim",
 ]
 
 _ADJUSTED = Column("adjusted p", "r", "for the number of tests, see below")
@@ -51,7 +53,7 @@ def metrics_section(context: Context) -> Section:
         "worse count questions." + _family_sentence(context)
     )
     details: list[Block] = []
-    measured = [d for d in _overall(context) if d.n_pairs]
+    measured = [d for d in overall(context) if d.n_pairs]
     if measured:
         details += [
             _methods_table(context, measured),
@@ -60,6 +62,8 @@ def metrics_section(context: Context) -> Section:
     tables = [d for d in measured if d.table is not None]
     if tables:
         details.append(_binary_table(context, tables))
+    if context.several:  # the section of variants has the tables
+        return Section("metrics", "All metrics", (), (table, meaning, *details))
     if context.decision is None:
         return Section("metrics", "All metrics", (table, meaning), tuple(details))
     return Section("metrics", "All metrics", (), (table, meaning, *details))
@@ -68,7 +72,7 @@ def metrics_section(context: Context) -> Section:
 def _family_sentence(context: Context) -> str:
     """Say how the p-values of all metrics are adjusted; may be empty."""
     families = [f for f in context.comparison.families if f.scope == "overall"]
-    return "".join(f" {family_text(family)}" for family in families)
+    return "".join(f" Adjusted p: {family_text(family)}" for family in families)
 
 
 def metrics_table(context: Context, *, marks: bool = True) -> Table:
@@ -81,7 +85,7 @@ def metrics_table(context: Context, *, marks: bool = True) -> Table:
     marks : bool
         Whether the numbers of the notes are put behind the metrics.
     """
-    deltas = _overall(context)
+    deltas = overall(context)
     adjusted = any(delta.pvalue_adjusted is not None for delta in deltas)
     columns = (
         Column("metric", help="↑ higher is better, ↓ lower is better"),
@@ -112,8 +116,15 @@ def metrics_table(context: Context, *, marks: bool = True) -> Table:
                 _effect(delta, "cohen_dz"),
             )
         )
-    pvalues = tuple(delta.test.pvalue if delta.test else None for delta in deltas)
+    pvalues = tuple(smallest_claim(delta) for delta in deltas)
     return Table(columns, tuple(rows), pvalues=pvalues)
+
+
+def smallest_claim(delta: Delta) -> float | None:
+    """Return the adjusted p where there is one, else the p of the delta alone."""
+    if delta.pvalue_adjusted is not None:
+        return delta.pvalue_adjusted
+    return delta.test.pvalue if delta.test else None
 
 
 def _effects_table(context: Context, deltas: Sequence[Delta]) -> Table:
@@ -138,7 +149,8 @@ def _effect(delta: Delta, name: str) -> str:
     return format_number((delta.effect_size or {}).get(name), 2, signed=True)
 
 
-def _overall(context: Context) -> list[Delta]:
+def overall(context: Context) -> list[Delta]:
+    """Return the deltas over all questions, with the rates that say something."""
     rates = shown_rates(context.comparison, context.plan)
     return [*context.comparison.deltas, *rates]
 

@@ -15,6 +15,7 @@ from onechange.report.json_slices import (
     breakdowns_json,
     composition_json,
     family_json,
+    sweep_json,
 )
 from onechange.report.json_trials import trials_json
 from onechange.report.json_values import (
@@ -91,6 +92,7 @@ def to_plain(result: Comparison | Decision) -> Json:
         ),
         "families": [family_json(family) for family in comparison.families],
         "composition": [composition_json(part) for part in comparison.compositions],
+        "sweep": sweep_json(comparison.sweep),
         "trials": trials_json(comparison.trials, plan.analysis.confidence_level),
         "decision": None if decision is None else _decision(decision),
         "notes": notes_json(comparison.notes),

@@ -14,13 +14,15 @@ from onechange.report.json_values import (
     notes_json,
     number_json,
     outcome_json,
+    plain_json,
     pvalue_json,
     slice_json,
 )
 from onechange.slice_effects import Reversal, SliceHeterogeneity
 from onechange.slice_weights import WeightedDelta
+from onechange.sweep import Sweep
 
-__all__ = ["breakdowns_json", "composition_json", "family_json"]
+__all__ = ["breakdowns_json", "composition_json", "family_json", "sweep_json"]
 
 
 def breakdowns_json(
@@ -95,6 +97,36 @@ def composition_json(part: Composition) -> Json:
             ]
             for name, rows in part.mixes
         },
+    }
+
+
+def sweep_json(swept: Sweep | None) -> Json | None:
+    """Write what several variants say together; null for one."""
+    if swept is None:
+        return None
+    return {
+        "setting": swept.setting,
+        "numeric": swept.numeric,
+        "baseline_value": plain_json(swept.baseline_value),
+        "values": [
+            {"variant_name": name, "value": plain_json(value)}
+            for name, value in swept.values
+        ],
+        "best": [
+            {
+                "metric": best.metric,
+                "direction": best.direction,
+                "slice": slice_json(best.slice),
+                "variant_name": best.variant_name,
+                "n_pairs": best.n_pairs,
+                "delta": number_json(best.delta),
+                "simultaneous_interval": interval_json(best.interval),
+                "pvalue_adjusted": pvalue_json(best.pvalue_adjusted),
+                "shown": best.shown,
+            }
+            for best in swept.best
+        ],
+        "related": {metric: outcome_json(test, None) for metric, test in swept.related},
     }
 
 

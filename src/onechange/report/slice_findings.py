@@ -46,17 +46,15 @@ ADJUSTMENT_WORDS = {
 
 
 def family_text(family: Family) -> str:
-    """Say which tests were adjusted together, and how."""
+    """Say which tests were adjusted together, and how; may be empty."""
     words = ADJUSTMENT_WORDS.get(family.adjust)
-    sentences = []
-    if words is not None:
-        sentences.append(f"Adjusted p: {words} over {family.members}.")
+    parts = [] if words is None else [f"{words} over {family.members}"]
     if family.interval_level is not None:
         level = format_number(family.interval_level, 4)
-        sentences.append(
-            f"Simultaneous intervals hold together, each at level {level} by itself."
+        parts.append(
+            f"simultaneous intervals hold together, each at level {level} by itself"
         )
-    return " ".join(sentences)
+    return "; ".join(parts) + "." if parts else ""
 
 
 def heterogeneity_text(
@@ -230,11 +228,11 @@ def _run_means_table(context: Context, parts: Sequence[Composition]) -> Table:
     columns = (
         Column("metric"),
         *([Column("of")] if context.several else []),
-        Column("baseline, all its questions", "r"),
-        Column("variant, all its questions", "r"),
-        Column("difference of the runs", "r"),
-        Column("paired delta", "r"),
-        Column("in one arm only", "r", "questions"),
+        Column("baseline, all its questions", "r", "mean over all it is scored on"),
+        Column("variant, all its questions", "r", "mean over all it is scored on"),
+        Column("difference of the runs", "r", "of these two means"),
+        Column("paired delta", "r", "over the questions scored in both arms"),
+        Column("in one arm only", "r", "questions scored in one arm only"),
     )
     rows = tuple(
         (
@@ -269,10 +267,10 @@ def _questions_text(context: Context, part: Composition) -> str:
 def _mix_table(part: Composition, name: str, mix: Sequence[MixRow]) -> Table:
     columns = (
         Column(f"{part.metric} by {name}"),
-        Column("all questions", "r"),
-        Column("pairs", "r"),
-        Column("scored in baseline", "r"),
-        Column("scored in variant", "r"),
+        Column("all questions", "r", "of either arm"),
+        Column("pairs", "r", "scored in both arms"),
+        Column("scored in baseline", "r", "its mean is over these"),
+        Column("scored in variant", "r", "its mean is over these"),
     )
     totals = [
         max(sum(getattr(row, field) for row in mix), 1)

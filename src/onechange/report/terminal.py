@@ -21,12 +21,20 @@ from onechange.report.context import (
     Context,
     make_context,
 )
-from onechange.report.deltas import metrics_table
+from onechange.report.deltas import metrics_table, overall
 from onechange.report.document import Column, Table
 from onechange.report.ledger import change_text, ledger_text
 from onechange.report.rules import headline, lead, rules_table
 from onechange.report.runs import runs_line
+from onechange.report.slice_findings import family_text, mix_sentences
 from onechange.report.unscored import bounds_line
+from onechange.report.variants import (
+    best_table,
+    metric_table,
+    related_text,
+    setting_text,
+    sweep_plot,
+)
 from onechange.stats.estimate import Note
 from onechange.status import Status
 
@@ -53,6 +61,7 @@ SERIOUS = (
     "runs-differ",
     "selective-rerun",
     "identical-trials",
+    "best-of-many",
     "reversal",
     "composition",
     "interval-and-test-disagree",
@@ -228,6 +237,8 @@ def _reasons(context: Context, width: int, statuses: Container[str]) -> list[str
 
 def _comparison_blocks(context: Context, width: int) -> list[list[str]]:
     head = [escape_terminal(headline(context))]
+    if context.several:
+        return [head, *_variant_blocks(context, width)]
     whole = metrics_table(context, marks=False)
     shorter = replace(
         whole, columns=whole.columns[:-1], rows=tuple(row[:-1] for row in whole.rows)
@@ -236,7 +247,39 @@ def _comparison_blocks(context: Context, width: int) -> list[list[str]]:
     slices = _forests(context, width, room=None)
     notes = _notes(_gathered_notes(context), width, at_most=None)
     signature = [escape_terminal(context.comparison.signature)]
-    return [head, table, *slices, _facts(context, width), notes, signature]
+    facts = _facts(context, width) + _tests(context, width)
+    return [head, table, *slices, facts, notes, signature]
+
+
+def _variant_blocks(context: Context, width: int) -> list[list[str]]:
+    """Lay out a table per metric, the sweep of the leading one, the best by slice."""
+    swept, leading = context.comparison.sweep, context.leading_metric
+    names = dict.fromkeys((d.metric, d.statistic) for d in overall(context))
+    blocks = [
+        _first_that_fits(
+            [metric_table(context, *name, narrow=narrow) for narrow in (0, 1, 2)], width
+        )
+        for name in names
+    ]
+    plot = sweep_plot(context, leading, width=31) if leading else None
+    if plot is not None:
+        blocks.append([*_wrapped(plot.caption, width), *plot.lines])
+    best = [b for b in swept.best if b.metric == leading] if swept else []
+    table = best_table(context, best) if len(best) > 1 else None
+    if table is not None:
+        shorter = replace(
+            table,
+            columns=table.columns[1:-1],
+            rows=tuple(row[1:-1] for row in table.rows),
+        )
+        caption = _wrapped(f"{leading}: {table.caption}", width)
+        blocks.append([*caption, *_first_that_fits([shorter], width)])
+    facts = _facts(context, width) + _tests(context, width)
+    if swept is not None:
+        facts = _labelled("Setting", setting_text(swept), width) + facts
+        facts += _labelled("All arms", related_text(swept), width)
+    notes = _notes(_gathered_notes(context), width, at_most=None)
+    return [*blocks, facts, notes, [escape_terminal(context.comparison.signature)]]
 
 
 # ---------------------------------------------------------------- parts
@@ -245,11 +288,22 @@ def _comparison_blocks(context: Context, width: int) -> list[list[str]]:
 def _facts(context: Context, width: int) -> list[str]:
     lines = []
     for audit in context.comparison.audits:
-        lines += _labelled("Compared", ledger_text(audit), width)
-        lines += _labelled("Change", change_text(audit, context.plan), width)
+        of = f"{audit.variant_name}: " if context.several else ""
+        lines += _labelled("Compared", of + ledger_text(audit), width)
+        lines += _labelled("Change", of + change_text(audit, context.plan), width)
     metric = context.leading_metric
     lines += _labelled("Missing", bounds_line(context, metric), width)
     lines += _labelled("Runs", runs_line(context, metric), width)
+    return lines
+
+
+def _tests(context: Context, width: int) -> list[str]:
+    """Say how p-values are adjusted, and what a stated mix of slices gives."""
+    lines = []
+    for family in context.comparison.families:
+        lines += _labelled("Adjusted", family_text(family), width)
+    for sentence in mix_sentences(context, context.leading_metric):
+        lines += _labelled("Mix", sentence, width)
     return lines
 
 
