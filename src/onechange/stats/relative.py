@@ -23,11 +23,11 @@ from onechange.stats.ratio import (
     ratio_limits,
     undefined_reason,
 )
+from onechange.stats.runs import RunVariance
 from onechange.stats.sample import PairedSample, paired_sample
 from onechange.stats.signflip import tail_probability
-from onechange.stats.student import (
-    mean,
-)
+from onechange.stats.student import mean
+from onechange.stats.twoway import two_way_law
 
 __all__ = [
     "RATIO_NAMES",
@@ -258,13 +258,34 @@ def pseudo_sample(
 
 
 def _moments(sample: PairedSample, *, guarded: bool) -> Moments | None:
-    return mean_moments(
+    found = mean_moments(
         sample.baseline,
         sample.variant,
         clusters=sample.clusters if clustered(sample) else None,
         guarded=guarded,
         width=score_width(sample),
         difference=sample.difference,
+    )
+    runs = sample.runs
+    if found is None or not guarded or runs is None or not runs.differ:
+        return found
+    return _with_runs(found, sample, runs)
+
+
+def _with_runs(moments: Moments, sample: PairedSample, runs: RunVariance) -> Moments:
+    """Add the variance between runs to that of each mean.
+
+    Degrees of freedom are those of the two-way interval where it has fewer. Paired
+    trials tell of their difference only, which is laid on the variant.
+    """
+    law = two_way_law(sample, runs)
+    between = max(0.0, runs.variance)
+    before, after = (0.0, *runs.trial_weights) if runs.paired else runs.trial_weights
+    return replace(
+        moments,
+        var_bottom=moments.var_bottom + before * between,
+        var_top=moments.var_top + after * between,
+        df=moments.df if law is None else min(moments.df, law.df),
     )
 
 
