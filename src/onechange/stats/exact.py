@@ -31,7 +31,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 TIE = 1e-13  # of the sum of absolute values: rounding noise of a sum
-ACCEPTED = 1e-6  # estimate of an error, which is a third of it or less
+ACCEPTED = 3e-7  # estimate of an error, which is a third of it or less
 CONVOLUTION_WORK = 2e6
 SERIES_VALUES = 256
 DOMINATING = 60.0  # square of a size against the sum of all other squares

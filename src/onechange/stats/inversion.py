@@ -31,7 +31,8 @@ NEGLIGIBLE = 25.0  # logarithm of the lobes that are left out
 MAX_NODES = 200_000
 NO_CENTRES = np.zeros(0)
 REACH = 60.0
-SLOW = 1e-8  # share of the last terms, above which the main lobe is not enough
+CHEAP = 1e5  # terms that are sooner evaluated than bounded
+SLOW = 1e-9  # share of the last terms, above which the main lobe is not enough
 
 
 class Law(Protocol):
@@ -153,27 +154,48 @@ def upper_tail(
         length, last = step * n_period, n_period // 2
     delta = 2.0 * np.pi / length
     main = int(np.ceil(9.5 / (spread * delta)))
-    nodes = np.arange(main + 1 if last is None else min(main, last) + 1)
-    rest, error = np.arange(0), 0.0
+    end = main if last is None else min(main, last)
+    sum_ = _Sum(law, point, tilt, delta, step)
+    total, _, ending = sum_.over(np.arange(end + 1))
     if reach > 0.0:
         rest, error = _lobes(law, tilt, delta, main, last, reach)
         rest = _with_centres(rest, centres, delta, main)
-
-    def terms(at: NDArray[np.int64]) -> FloatArray:
-        t = np.multiply(at, delta)
-        z = tilt + 1j * t
-        kernel = 1.0 / z if step is None else step / -np.expm1(-step * z)
-        value_at = law.tilted(tilt, t) * np.exp(-1j * (t * point)) * kernel
-        return np.asarray(value_at.real * np.where(at == 0, 0.5, 1.0))
-
-    part = terms(np.concatenate((nodes, rest)))
-    total = float(np.sum(part)) * delta / np.pi
-    if reach == 0.0 and np.max(np.abs(part[-3:])) * delta > SLOW * abs(total):
-        return upper_tail(law, point, step=step)  # it falls off more slowly
+        lobes, height, _ = sum_.over(rest)
+        total, error = total + lobes, height if error is None else error
+    else:
+        error = 0.0
+        if ending > SLOW * abs(total):  # the main lobe has longer tails
+            further = 6 * main if last is None else min(6 * main, last)
+            total += sum_.over(np.arange(end + 1, further + 1))[0]
     if total <= 0.0:
         return Tail(0.0, -np.inf, np.inf)
     log = value - tilt * point + float(np.log(total))
     return Tail(float(np.exp(log)), log, error / total)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sum:
+    """The trapezoidal sum of an inversion."""
+
+    law: Law
+    point: float
+    tilt: float
+    delta: float
+    step: float | None
+
+    def over(self, nodes: NDArray[np.int64]) -> tuple[float, float, float]:
+        """Return the sum, the function's height in the last half, the last terms."""
+        if nodes.size == 0:
+            return 0.0, 0.0, 0.0
+        t = np.multiply(nodes, self.delta)
+        z = self.tilt + 1j * t
+        kernel = 1.0 / z if self.step is None else self.step / -np.expm1(-self.step * z)
+        function = self.law.tilted(self.tilt, t)
+        terms = (function * np.exp(-1j * (t * self.point)) * kernel).real
+        total = float(np.sum(terms)) - (0.5 * float(terms[0]) if nodes[0] == 0 else 0.0)
+        height = float(np.mean(np.abs(function[function.size // 2 :])))
+        ending = float(np.max(np.abs(terms[-3:])))
+        return total * self.delta / np.pi, 0.1 * height, ending * self.delta
 
 
 def lobe_height(law: Law) -> float:
@@ -191,7 +213,10 @@ def lobe_height(law: Law) -> float:
     """
     spread = float(np.sqrt(law.moments(0.0)[2]))
     delta = 2.0 * np.pi / (10.0 * spread)
-    _, error = _lobes(law, SMALLEST_TILT / spread, delta, 16, None, REACH)
+    tilt = SMALLEST_TILT / spread
+    nodes, error = _lobes(law, tilt, delta, 16, None, REACH)
+    if error is None:
+        error = _Sum(law, 0.0, tilt, delta, None).over(nodes)[1]
     return error
 
 
@@ -238,13 +263,18 @@ def _period(law: Law, point: float, tilt: float, value: float, spread: float) ->
 
 def _lobes(
     law: Law, tilt: float, delta: float, main: int, last: int | None, reach: float
-) -> tuple[NDArray[np.int64], float]:
-    """Find frequencies beyond the main lobe that count; bound what lies further."""
+) -> tuple[NDArray[np.int64], float | None]:
+    """Find frequencies beyond the main lobe that count; bound what lies further.
+
+    The bound is None when all frequencies are taken, and it can be seen from them.
+    """
     scale = float(np.sqrt(law.moments(0.0)[2] / law.n_terms))
     stop = int(min(MAX_NODES, max(64.0 * main, reach / (scale * delta))))
     complete = last is not None and last <= stop
     if last is not None:
         stop = min(stop, last)
+    if last is None and (stop - main) * law.n_terms <= CHEAP:
+        return np.arange(main + 1, stop + 1), None
     # Lobes are wider than a tenth of a reciprocal root mean square of a term.
     stride = max(1, int(0.05 / (scale * delta)))
     probes = np.arange(main + 1, stop + 1, stride)

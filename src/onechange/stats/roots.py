@@ -11,7 +11,7 @@ __all__ = ["Bracket", "first_above", "shrink"]
 Bracket = tuple[float, float]
 Gap = Callable[[float, bool], float]
 
-SOLVED = 1e-6  # in probits; one more step of the secant squares it
+SOLVED = 1e-4  # in probits; one more step of the secant squares it
 CLOSE = 1e-9
 ACCURACY = 1e-8  # of the standard error, where the function has steps
 
@@ -118,14 +118,14 @@ def shrink(
 def _secant(
     gap: Callable[[float], float], point: float, slope: float, bounds: Bracket
 ) -> tuple[float, float, float]:
-    """Return the last point, its gap, and the slope there."""
+    """Return the next point, the gap of the one before, and the slope there."""
     value = gap(point)
     for _ in range(8):
-        if abs(value) <= SOLVED:
-            break
         there = float(np.clip(point - value / slope, *bounds))
         if there == point:
             break
+        if abs(value) <= SOLVED:
+            return there, value, slope
         value_there = gap(there)
         rise = (value_there - value) / (there - point)
         slope = rise if rise > 0.0 else slope

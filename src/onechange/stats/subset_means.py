@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from onechange.stats.enumeration import (
     FEW_STATES,
     LARGEST_HALF,
+    MANY_STATES,
     first_mean_above,
     kth_smallest_mean,
     n_states,
@@ -39,7 +40,6 @@ Units = tuple[FloatArray, FloatArray, IntArray]  # sums, sizes, how many of each
 FINEST = 1e7  # j n k of the last lobe that moves a limit
 MANY_LOBES = 20_000.0
 ACCURACY = 2e-7  # of a limit, in standard deviations of the values
-SOME_STATES = 4e4  # per half: counted in milliseconds
 LISTED_STATES = 2.0**14  # subsets whose means are listed one by one
 
 
@@ -130,9 +130,9 @@ def _reach(counts: IntArray, share: Share, start: float) -> float | None:
         return None
     tail = share(start, REACH)
     error = tail.error * tail.probability
-    if error <= (0.1 * ACCEPTED if states <= SOME_STATES else ACCEPTED):
+    if error <= 2.0 * ACCEPTED:
         return REACH
-    if states > SOME_STATES and (error <= 6.0 * ACCEPTED or states > LARGEST_HALF):
+    if states > MANY_STATES and (error <= 6.0 * ACCEPTED or states > LARGEST_HALF):
         return 10.0 * REACH
     return None
 
@@ -158,7 +158,7 @@ def _counted_limit(
         bounds=bounds,
         smooth=smooth,
         # Narrow enough for the subset means within to be listed.
-        accuracy=min(0.3, 1e6 / n_states(counts)),
+        accuracy=min(0.3, 1e5 / n_states(counts)),
     )
     while True:
         mean = first_mean_above(*units, bracket=bracket, tail=tail)
