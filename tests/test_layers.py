@@ -21,7 +21,7 @@ LAYERS: list[set[str]] = [
     {"json_tables", "typed_tables", "roles"},
     {"gradings"},
     {"assemble", "trial_files"},
-    {"read"},
+    {"read", "oracle_context"},
     {"status", "plan"},
     {"pairs"},
     {"ledger"},

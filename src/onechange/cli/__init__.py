@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from onechange import __version__
-from onechange.cli import commands
+from onechange.cli import commands, planning
 from onechange.errors import OnechangeError
 
 __all__ = ["app", "main"]
@@ -30,6 +30,10 @@ app = typer.Typer(
 )
 for _name, _command in commands.COMMANDS.items():
     app.command(_name)(_command)
+_plan = typer.Typer(help="Write a draft plan.", no_args_is_help=True)
+_plan.command("init")(planning.plan_init)
+_plan.callback()(lambda: None)  # so that the only command keeps its name
+app.add_typer(_plan, name="plan")
 
 
 def _print_version(wanted: bool) -> None:

@@ -17,8 +17,10 @@ __all__ = [
     "COLUMNS",
     "CONVERT",
     "DECISION",
+    "DRAFT",
     "FILE",
     "FILES",
+    "ORACLE",
     "JUNIT",
     "OUTPUT",
     "PAGE",
@@ -190,6 +192,17 @@ ARMS: Group = {
         "--variant-trial", "FILE", "A further trial of the variant.", "Input"
     ),
 }
+ORACLE: Group = {
+    "oracle_baseline": _word(
+        "--oracle-baseline",
+        "FILE",
+        "The baseline with the right context given: reports the retrieval gap.",
+        "Input",
+    ),
+    "oracle_variant": _word(
+        "--oracle-variant", "FILE", "The variant with the right context given.", "Input"
+    ),
+}
 PLAN: Group = {
     "plan": _flag(Path | None, "--plan", "FILE", "The plan (TOML).", panel="Decision"),
 }
@@ -312,6 +325,14 @@ STDOUT: Group = {
     ),
     "quiet": _flag(
         bool, "--quiet", None, "Nothing on stdout.", panel="Output", default=False
+    ),
+}
+DRAFT: Group = {
+    "out": _word(
+        "--out",
+        "FILE",
+        "Where to write the plan (stdout); not overwritten.",
+        "Output",
     ),
 }
 JUNIT: Group = {
