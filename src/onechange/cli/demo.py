@@ -33,6 +33,7 @@ def run_demo(out: Path) -> None:
         ) from error
     targets: dict[str, str | None] = {
         "markdown": str(out / "report.md"),
+        "html": str(out / "report.html"),
         "json": str(out / "result.json"),
         "csv": str(out / "deltas.csv"),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -107,10 +108,38 @@ def bootstrap_density(sample: PairedSample) -> tuple[FloatArray, FloatArray]:
         return np.empty(0), np.empty(0)
     law = resampled_law(parts.strata, weighting="multinomial", mean=parts.mean)
     spread = bootstrap_standard_error(difference, clusters=sample.clusters)
-    grid = np.linspace(-REACH, REACH, POINTS) * spread + float(np.mean(difference))
+    width = _bin_width(difference, 2 * REACH * spread / POINTS)
+    mean = float(np.mean(difference))
+    n_bins = math.ceil(2 * REACH * spread / width)
+    grid = mean + width * (np.arange(n_bins + 1) - n_bins / 2)
     below = np.array([law.below(float(point)) for point in grid])
     share = np.clip(np.diff(below), 0.0, None)
-    return (grid[1:] + grid[:-1]) / 2, share / np.diff(grid)
+    return (grid[1:] + grid[:-1]) / 2, share / width
+
+
+def _bin_width(difference: FloatArray, wanted: float) -> float:
+    """Return a width near the wanted one that holds whole steps of a lattice.
+
+    Means of scores on a lattice lie on a finer lattice; bins that hold now two and now
+    three of its points would draw a comb.
+    """
+    sizes = np.unique(np.abs(difference))
+    sizes = sizes[sizes > 0]
+    step = float(sizes[0]) if sizes.size else 0.0
+    for size in sizes[1:]:
+        step = _common_step(step, float(size))
+        if step < 1e-3 * sizes[-1]:
+            return wanted  # no lattice to be seen
+    step /= difference.size
+    return step * max(round(wanted / step), 1) if step > 0 else wanted
+
+
+def _common_step(a: float, b: float) -> float:
+    """Euclid's greatest common divisor of two floats, up to rounding noise."""
+    tiny = 1e-6 * b
+    while b > tiny:
+        a, b = b, a - b * math.floor(a / b + 1e-9)
+    return a
 
 
 def _draw_pairs(axes: Axes, sample: PairedSample, direction: str) -> None:

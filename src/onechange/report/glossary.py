@@ -79,9 +79,30 @@ MEANINGS = {
     "within-question SD": "Spread of one question's scores over its trials.",
     "ICC": "Share of the variance that lies between questions.",
     "flip rate": "Questions whose answer changes between trials.",
-    "questions": "Questions that the metric applies to.",
     "rows": "Rows read from the files of the arm.",
     "trials": "Repeated executions over the questions.",
+    "unscored in baseline / variant / both": (
+        "Paired questions without a score by design, in one arm alone or in both."
+    ),
+    "failed in baseline / variant / both": (
+        "Paired questions whose rows record an error, in one arm alone or in both."
+    ),
+    "delta of the pairs": "Delta over the questions scored in both arms.",
+    "interval of these bounds": (
+        "From the low end with every missing score at its worst to the high end with "
+        "every one at its best."
+    ),
+    "slices": "Slices that are compared with each other.",
+    "delta / noise": "The delta in units of the noise floor.",
+    "SD between runs": "Spread of the deltas of whole runs beyond single answers.",
+    "k": "Number of attempts.",
+    "pairs of trials": "Pairs of trials of the same arm that were compared.",
+    "SD of questions": "How much questions differ from each other.",
+    "ICC(1,1)": "Agreement of single scores of a question; trials are exchangeable.",
+    "ICC(1,k)": "Agreement of a question's mean over its trials.",
+    "ICC(2,1)": "As ICC(1,1), with differences between whole runs as disagreement.",
+    "ICC(2,k)": "As ICC(1,k), with differences between whole runs as disagreement.",
+    "N trials": "Expected half-width of the interval with so many trials in each arm.",
     "scored in both": "Paired questions with a score in both arms: the pairs.",
 }
 
@@ -118,5 +139,9 @@ def explained(column: Column) -> str:
 
 
 def _family(title: str) -> str:
-    """``95 % interval`` and the like are intervals."""
-    return "interval" if title.endswith(" interval") else title
+    """Return the kind of a head that holds a number, such as ``95 % interval``."""
+    if title.endswith(" interval"):
+        return "interval"
+    if title.endswith(" interval of these bounds"):
+        return "interval of these bounds"
+    return "N trials" if title.endswith(" trials") else title

@@ -229,7 +229,7 @@ def projection_table(
     factors = (1, 2, 4)
     designs = [[parts.scaled(questions=n, trials=k) for k in factors] for n in factors]
     columns = (
-        Column("questions", "r"),
+        Column("questions", "r", "Questions of such a design."),
         *(
             Column(f"{_trials_text(design.n_trials)} trials", "r")
             for design in designs[0]
