@@ -51,7 +51,7 @@ def draft_plan(comparison: Comparison) -> str:
     >>> before = pd.DataFrame({"question_id": ids, "correct": [0, 1, 0, 0] * 10})
     >>> after = pd.DataFrame({"question_id": ids, "correct": [1, 1, 1, 0] * 10})
     >>> text = draft_plan(oc.compare(before, after))
-    >>> '[primary]\\nmetric = "correct"' in text
+    >>> 'metric = "correct"' in text
     True
     """
     measured = [
