@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from onechange.gate import assert_ships
     from onechange.judge import judge_audit
+    from onechange.oracle_context import with_oracle_context
     from onechange.paired import paired_delta
     from onechange.plan import Analysis, Change, Guardrail, Metric, Plan, Primary
     from onechange.read import read
@@ -71,6 +72,7 @@ _HOMES = {
     "read": "read",
     "score": "score",
     "simulate": "simulate",
+    "with_oracle_context": "oracle_context",
     "write_report": "report",
 }
 
@@ -110,6 +112,7 @@ __all__ = [
     "read",
     "score",
     "simulate",
+    "with_oracle_context",
     "write_report",
 ]
 

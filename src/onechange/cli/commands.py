@@ -53,7 +53,15 @@ def audit(words: dict[str, Any]) -> None:
 
 
 @o.with_options(
-    o.BASELINE, o.VARIANTS, o.COLUMNS, o.ARMS, o.FILES, o.PLAN, o.ANALYSIS, o.OUTPUT
+    o.BASELINE,
+    o.VARIANTS,
+    o.COLUMNS,
+    o.ARMS,
+    o.ORACLE,
+    o.FILES,
+    o.PLAN,
+    o.ANALYSIS,
+    o.OUTPUT,
 )
 def compare(words: dict[str, Any]) -> None:
     """Show deltas with intervals, slices and trials."""
@@ -72,6 +80,7 @@ def compare(words: dict[str, Any]) -> None:
     o.VARIANT,
     o.COLUMNS,
     o.ARMS,
+    o.ORACLE,
     o.FILES,
     o.PLAN,
     o.DECISION,

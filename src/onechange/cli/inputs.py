@@ -80,7 +80,7 @@ def read_arms(
         _arm(words, plan, source, words["variant_trial"], name)
         for source, name in zip(variants, names[1:], strict=True)
     ]
-    return baseline, arms
+    return _with_oracle(words, plan, baseline, arms)
 
 
 def read_alone(words: dict[str, Any], plan: Plan) -> Results:
@@ -103,6 +103,28 @@ def read_system(words: dict[str, Any], plan: Plan) -> Results:
         )
         return in_sorted_order(systems[words["system"]])
     return _arm(words, plan, words["file"], None, Path(words["file"]).stem)
+
+
+def _with_oracle(
+    words: dict[str, Any], plan: Plan, baseline: Results, arms: list[Results]
+) -> tuple[Results, list[Results]]:
+    """Add scores under oracle context, where files of them are given."""
+    given = [words.get(f"oracle_{arm}") for arm in ("baseline", "variant")]
+    named = [str(source) for source in given if source is not None]
+    if not named:
+        return baseline, arms
+    if len(named) < len(given) or len(arms) != 1:
+        raise PlanError(
+            "--oracle-baseline and --oracle-variant go together, with one variant: the "
+            "change of the retrieval gap needs all four results."
+        )
+    from onechange.oracle_context import with_oracle_context
+
+    both = [
+        with_oracle_context(arm, _arm(words, plan, source, None, Path(source).stem))
+        for arm, source in zip((baseline, arms[0]), named, strict=True)
+    ]
+    return both[0], [both[1]]
 
 
 def _two_systems(words: dict[str, Any], plan: Plan) -> tuple[Results, list[Results]]:
