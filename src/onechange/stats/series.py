@@ -24,7 +24,7 @@ FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
 IntArray = NDArray[np.int64]
 
-REACH = 12.0  # frequencies in standard errors that the series must serve
+REACH = 16.0  # frequencies in standard errors that the series must serve
 BULK = 0.45  # largest |z v| of the bulk
 LARGEST = 0.6  # the same with the shift; log cosh converges up to π/2
 MAX_ORDER = 40
