@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from onechange.stats.enumeration import count_below, states_per_half
 from onechange.stats.exact import Route, group, sign_law, subset_tail
 from onechange.stats.inversion import Tail, lobe_height, upper_tail
-from onechange.stats.lattice import find_lattice
+from onechange.stats.lattice import Lattice, find_lattice
 from onechange.stats.laws import (
     IndependentLaws,
     MultinomialLaw,
@@ -233,7 +233,8 @@ def test_lattice_serves_all_values() -> None:
 
 
 def test_table_of_sizes_and_sums_is_the_binomial_law() -> None:
-    table = size_and_sum(np.array([-1.0, 0.0, 1.0]), np.array([3, 5, 9]))
+    lattice = Lattice(np.array([-1, 0, 1]), 1.0)
+    table = size_and_sum(lattice, np.array([3, 5, 9]))
     assert table is not None
     count = 0
     for losses in range(4):
@@ -247,7 +248,9 @@ def test_table_of_sizes_and_sums_is_the_binomial_law() -> None:
 def test_large_tables_are_left_to_inversion() -> None:
     rng = np.random.default_rng(8)
     values, counts = group(np.round(rng.normal(size=900), 3))
-    assert size_and_sum(values, counts) is None
+    lattice = find_lattice(values)
+    assert lattice is not None
+    assert size_and_sum(lattice, counts) is None
 
 
 def test_table_of_sizes_and_sums_counts_subsets() -> None:
@@ -260,7 +263,10 @@ def test_table_of_sizes_and_sums_counts_subsets() -> None:
         taken[1:] = np.roll(ways, k, axis=1)[:-1]
         ways = ways + taken
     sizes, sums = np.arange(61)[:, None], np.arange(481)[None, :] - 240
-    table = size_and_sum(*group(integers / 4.0))
+    values, counts = group(integers / 4.0)
+    lattice = find_lattice(values)
+    assert lattice is not None
+    table = size_and_sum(lattice, counts)
     assert table is not None
     assert table.unit == 0.25
     for mean in (-0.75, -0.5, -1 / 3, 0.0, 0.21, 2 / 7):

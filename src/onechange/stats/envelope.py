@@ -6,36 +6,31 @@ grid; such lobes must enter the inversion, or be shown to be negligible.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = ["NEGLIGIBLE", "screen", "spectrum"]
 
 FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
+BLOCK = 16
 BINS = 4096
 WIDEST = 12.0  # values beyond so many root mean squares are left out
 NEGLIGIBLE = -27.0
 
 
 def screen(
-    t: FloatArray,
-    indices: IntArray,
-    factor: Callable[[int, FloatArray], FloatArray],
+    t: FloatArray, sizes: FloatArray, weights: FloatArray, counts: FloatArray
 ) -> FloatArray:
-    """Add up logarithms of factors, leaving a frequency once it is negligible.
+    """Bound log Π |1 - w sin²(t a)|^{c/2}, leaving a frequency once it is negligible.
 
     Parameters
     ----------
     t : ndarray of float, shape (n_points,)
         Frequencies.
-    indices : ndarray of int, shape (n_factors,)
-        Factors, those that weigh most first.
-    factor : callable
-        Index and frequencies to the logarithm of the absolute factor, at most 0.
+    sizes, weights, counts : ndarray of float, shape (n_values,)
+        The values a, weights w and counts c of the factors, those that weigh most
+        first.
 
     Returns
     -------
@@ -44,16 +39,17 @@ def screen(
     """
     log = np.zeros(t.size)
     alive = np.arange(t.size)
-    current = np.zeros(t.size)
-    points = t
-    for step, index in enumerate(indices.tolist()):
-        current = current + factor(index, points)
-        if step % 4 == 3 or step == indices.size - 1:
-            log[alive] = current
-            kept = current > NEGLIGIBLE
-            alive, current, points = alive[kept], current[kept], points[kept]
-            if alive.size == 0:
-                break
+    for start in range(0, sizes.size, BLOCK):
+        part = slice(start, start + BLOCK)
+        square = np.sin(np.multiply.outer(sizes[part], t[alive])) ** 2
+        factor = np.maximum(1.0 - weights[part, None] * square, 0.0)
+        if np.any(counts[part] > 1.0):
+            factor = factor ** counts[part, None]
+        left = np.multiply.reduce(factor)
+        log[alive] += 0.5 * np.log(np.maximum(left, 1e-300))
+        alive = alive[log[alive] > NEGLIGIBLE]
+        if alive.size == 0:
+            break
     return log
 
 

@@ -269,7 +269,7 @@ def _lobes(
     The bound is None when all frequencies are taken, and it can be seen from them.
     """
     scale = float(np.sqrt(law.moments(0.0)[2] / law.n_terms))
-    stop = int(min(MAX_NODES, max(64.0 * main, reach / (scale * delta))))
+    stop = int(min(MAX_NODES, max(8.0 * main, reach / (scale * delta))))
     complete = last is not None and last <= stop
     if last is not None:
         stop = min(stop, last)

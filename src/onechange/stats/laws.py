@@ -95,18 +95,9 @@ class SignLaw:
             cosine = spectrum(both, np.concatenate((weights, weights)), t)
             log = -0.25 * float(np.sum(weights)) * (1.0 - cosine)
             return np.where(np.isnan(log), NEGLIGIBLE, log)
-        if self.sizes.size <= ENVELOPE_VALUES:
-            square = np.sin(np.multiply.outer(self.sizes, t)) ** 2
-            left = np.maximum(1.0 - shrink[:, None] * square, 1e-16)
-            return np.asarray(0.5 * np.einsum("i,ij->j", self.counts, np.log(left)))
         top = np.argsort(-weights, kind="stable")[:ENVELOPE_VALUES]
-
-        def factor(index: int, at: FloatArray) -> FloatArray:
-            sine = np.sin(at * self.sizes[index])
-            square = np.minimum(sine * sine * shrink[index], 1.0 - 1e-16)
-            return np.asarray(0.5 * self.counts[index] * np.log1p(-square))
-
-        return screen(t, top, factor)
+        counts = self.counts[top].astype(np.float64)
+        return screen(t, self.sizes[top], shrink[top], counts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

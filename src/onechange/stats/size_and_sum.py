@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onechange.stats.lattice import find_lattice
+from onechange.stats.lattice import Lattice
 
 __all__ = ["LARGEST_TABLE", "SizeAndSum", "size_and_sum"]
 
@@ -78,14 +78,14 @@ class SizeAndSum:
 
 
 def size_and_sum(
-    values: FloatArray, counts: IntArray, *, largest: int = LARGEST_TABLE
+    found: Lattice, counts: IntArray, *, largest: int = LARGEST_TABLE
 ) -> SizeAndSum | None:
-    """Tabulate the joint law, when the values lie on a lattice that is coarse enough.
+    """Tabulate the joint law, when the lattice of the values is coarse enough.
 
     Parameters
     ----------
-    values : ndarray of float, shape (n_values,)
-        Distinct values.
+    found : Lattice
+        Distinct values in whole numbers.
     counts : ndarray of int, shape (n_values,)
         Number of questions per value.
     largest : int
@@ -94,7 +94,7 @@ def size_and_sum(
     Returns
     -------
     SizeAndSum or None
-        None without a common unit, or above the largest number of cells.
+        None above the largest number of cells.
 
     Notes
     -----
@@ -104,14 +104,9 @@ def size_and_sum(
     """
     from scipy import fft
 
-    if values.size > 1000:
-        return None
-    found = find_lattice(values)
-    if found is None:
-        return None
     k = found.integers.astype(np.float64)
     n = int(np.sum(counts))
-    n_sizes = _width(np.ones(values.size), counts, n)
+    n_sizes = _width(np.ones(k.size), counts, n)
     n_sums = _width(k, counts, int(np.sum(np.abs(found.integers) * counts)))
     if n_sizes * n_sums > largest:
         return None

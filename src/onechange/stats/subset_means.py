@@ -40,6 +40,7 @@ Units = tuple[FloatArray, FloatArray, IntArray]  # sums, sizes, how many of each
 FINEST = 1e7  # j n k of the last lobe that moves a limit
 MANY_LOBES = 20_000.0
 ACCURACY = 2e-7  # of a limit, in standard deviations of the values
+NO_ERROR = 1e-11  # without a lobe that counts, none is looked for again
 LISTED_STATES = 2.0**14  # subsets whose means are listed one by one
 
 
@@ -87,9 +88,11 @@ def subset_mean_limits(
         high = -kth_smallest_mean(-values, group_sizes, counts, tail=tail)
         return low, high
     plain = bool(np.all(group_sizes == 1.0))
-    table = size_and_sum(values, counts, largest=largest_table) if plain else None
-    if table is not None:
-        return table.limits(tail)
+    lattice = find_lattice(values)
+    if plain and lattice is not None:
+        table = size_and_sum(lattice, counts, largest=largest_table)
+        if table is not None:
+            return table.limits(tail)
     total = float(np.sum(group_sizes * counts))
     mean = float(np.sum(values * counts)) / total
     square = np.sum((values - mean * group_sizes) ** 2 * counts)
@@ -100,10 +103,12 @@ def subset_mean_limits(
     start = float(ndtri(tail)) * spread
     ends = float(np.min(ratios)), float(np.max(ratios))
     if plain and values.size > SERIES_VALUES:
-        share, other = _series_shares(values, counts)
+        share, other = _series_shares(values, counts, lattice)
     else:
-        share, other = _direct_share(*units), _direct_share(*opposite)
+        share, other = (_direct_share(some, lattice) for some in (units, opposite))
     reach = _reach(counts, share, mean + start)
+    if reach == 0.0 and lattice is not None and _last_lobe(lattice, counts) >= 2.0:
+        reach = REACH
     if reach is None:
         low = _counted_limit(units, tail, mean + start, spread, (ends[0], mean))
         high = _counted_limit(opposite, tail, start - mean, spread, (-ends[1], -mean))
@@ -124,12 +129,15 @@ def subset_mean_limits(
 
 
 def _reach(counts: IntArray, share: Share, start: float) -> float | None:
-    """How far to look for lobes; None when subsets are to be counted instead."""
+    """How far to look for lobes, or None when subsets are to be counted instead."""
     states = states_per_half(counts)
     if states <= FEW_STATES:
         return None
     tail = share(start, REACH)
     error = tail.error * tail.probability
+    if error <= NO_ERROR:
+        apart = abs(share(start, 0.0).probability - tail.probability)
+        return 0.0 if apart <= NO_ERROR else REACH
     if error <= 2.0 * ACCEPTED:
         return REACH
     if states > MANY_STATES and (error <= 6.0 * ACCEPTED or states > LARGEST_HALF):
@@ -182,8 +190,8 @@ def _group_units(
     return pairs[:, 0], pairs[:, 1], counts.astype(np.int64)
 
 
-def _direct_share(values: FloatArray, sizes: FloatArray, counts: IntArray) -> Share:
-    found = find_lattice(values)
+def _direct_share(units: Units, found: Lattice | None) -> Share:
+    values, sizes, counts = units
 
     def share(delta: float, reach: float) -> Tail:
         centres = NO_CENTRES
@@ -204,10 +212,7 @@ def _lobe_centres(
     would be missed, which moves a limit by 14 / (j n k) standard deviations of the
     values, k their root mean square in units.
     """
-    n = float(np.sum(counts))
-    scale = float(np.sqrt(np.sum(lattice.integers.astype(float) ** 2 * counts) / n))
-    most = min(FINEST / (n * scale), MANY_LOBES)
-    j = np.arange(1.0, most)
+    j = np.arange(1.0, _last_lobe(lattice, counts))
     log = np.zeros(j.size)
     distinct, place = np.unique(sizes, return_inverse=True)
     for size, count in zip(distinct, np.bincount(place, weights=counts), strict=True):
@@ -216,13 +221,20 @@ def _lobe_centres(
     return np.asarray(np.pi / lattice.unit * j[log > -NEGLIGIBLE])
 
 
-def _series_shares(values: FloatArray, counts: IntArray) -> tuple[Share, Share]:
+def _last_lobe(lattice: Lattice, counts: IntArray) -> float:
+    n = float(np.sum(counts))
+    scale = np.sqrt(np.sum(lattice.integers.astype(np.float64) ** 2 * counts) / n)
+    return min(FINEST / (n * float(scale)), MANY_LOBES)
+
+
+def _series_shares(
+    values: FloatArray, counts: IntArray, found: Lattice | None
+) -> tuple[Share, Share]:
     """Shares of subset means at or below δ, and of the opposite values."""
     base = power_sums(values, counts)
     n = int(np.sum(counts))
-    direct = _direct_share(values, np.ones(values.size), counts)
+    direct = _direct_share((values, np.ones(values.size), counts), found)
 
-    found = find_lattice(values)
     one = np.ones(values.size)
 
     def share(delta: float, reach: float) -> Tail:
