@@ -118,7 +118,8 @@ def relative_by_name(
         return Relative(None, reason="there are no pairs")
     tail = tail_probability(confidence_level)
     bottom, top = mean(sample.baseline), mean(sample.variant)
-    plain = _moments(sample, guarded=False)
+    counted = name == "guarded-fieller"
+    plain = _moments(sample, guarded=False, runs=counted)
     reason = bottom_reason(bottom)
     if reason is not None:
         return Relative(None, reason=reason)
@@ -129,7 +130,7 @@ def relative_by_name(
     reason = undefined_reason(plain, tail)
     if reason is not None:
         return Relative(None, reason=reason)
-    moments = _moments(sample, guarded=name == "guarded-fieller")
+    moments = _moments(sample, guarded=counted, runs=counted)
     if moments is None:
         reason = "no answer changed and the metric's range is not declared"
         return Relative(delta, reason=reason)
@@ -167,7 +168,8 @@ def fieller_margin_pvalue(
     float or None
         None where the interval does not exist.
     """
-    moments = _moments(sample, guarded=name == "guarded-fieller")
+    counted = name == "guarded-fieller"
+    moments = _moments(sample, guarded=counted, runs=counted)
     if moments is None:
         return None
     return fieller_pvalue(moments, relative_delta, alternative)
@@ -257,7 +259,7 @@ def pseudo_sample(
     )
 
 
-def _moments(sample: PairedSample, *, guarded: bool) -> Moments | None:
+def _moments(sample: PairedSample, *, guarded: bool, runs: bool) -> Moments | None:
     found = mean_moments(
         sample.baseline,
         sample.variant,
@@ -266,10 +268,9 @@ def _moments(sample: PairedSample, *, guarded: bool) -> Moments | None:
         width=score_width(sample),
         difference=sample.difference,
     )
-    runs = sample.runs
-    if found is None or not guarded or runs is None or not runs.differ:
+    if found is None or not runs or sample.runs is None or not sample.runs.differ:
         return found
-    return _with_runs(found, sample, runs)
+    return _with_runs(found, sample, sample.runs)
 
 
 def _with_runs(moments: Moments, sample: PairedSample, runs: RunVariance) -> Moments:
