@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from fractions import Fraction
 from math import comb
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from case_differences import case_difference, case_expected
 from onechange.errors import MethodError
 from onechange.stats.bootstrap import (
     BOOTSTRAP_METHODS,
@@ -31,24 +29,8 @@ from onechange.stats.resample import (
     resample_statistic,
     sampled_pvalue,
 )
-from onechange.stats.sample import paired_sample
 
-CASES = Path(__file__).parents[1] / "cases"
 FloatArray = NDArray[np.float64]
-
-
-def case_data(number: int) -> tuple[FloatArray, dict[str, Any]]:
-    folder = next(CASES.glob(f"{number:02d}-*"))
-    arms = []
-    for arm in ("baseline", "variant"):
-        with (folder / f"{arm}.csv").open(encoding="utf-8", newline="") as stream:
-            rows = list(csv.DictReader(stream))
-        name = next(k for k in rows[0] if k not in ("question_id", "question_type"))
-        arms.append({row["question_id"]: float(row[name]) for row in rows})
-    ids = sorted(arms[0])
-    baseline, variant = (np.array([arm[i] for i in ids]) for arm in arms)
-    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
-    return paired_sample(baseline, variant).difference, expected
 
 
 def cells(values: FloatArray, sizes: FloatArray | None = None) -> Cells:
@@ -63,7 +45,7 @@ def limits(difference: FloatArray, method: str, **options: Any) -> list[float]:
 
 
 def test_standard_error_and_percentile_of_six_questions() -> None:
-    difference, expected = case_data(12)
+    difference, expected = case_difference(12), case_expected(12)
     assert bootstrap_standard_error(difference) == pytest.approx(expected["boot_se"])
     for level, key in ((0.95, "95"), (0.9, "90")):
         got = limits(difference, "percentile", confidence_level=level)
@@ -71,7 +53,7 @@ def test_standard_error_and_percentile_of_six_questions() -> None:
 
 
 def test_percentile_and_basic_differ_on_skewed_differences() -> None:
-    difference, expected = case_data(13)
+    difference, expected = case_difference(13), case_expected(13)
     assert limits(difference, "percentile") == pytest.approx(
         expected["percentile95"], abs=1e-9
     )
@@ -79,7 +61,7 @@ def test_percentile_and_basic_differ_on_skewed_differences() -> None:
 
 
 def test_bca_uses_the_acceleration() -> None:
-    difference, expected = case_data(14)
+    difference, expected = case_difference(14), case_expected(14)
     z0, acceleration = bca_parts(difference)
     assert acceleration == pytest.approx(expected["a"], abs=1e-6)
     assert z0 == pytest.approx(0.0692, abs=0.02)

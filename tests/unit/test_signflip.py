@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import subprocess
 import sys
 from math import log10
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from case_differences import case_difference, case_expected
 from onechange.errors import MethodError
-from onechange.stats.sample import paired_sample
 from onechange.stats.signflip import (
     n_min,
     signflip_interval,
@@ -23,31 +19,7 @@ from onechange.stats.signflip import (
     tail_probability,
 )
 
-CASES = Path(__file__).parents[1] / "cases"
 MAIZE = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]) / 8
-
-
-def case_difference(number: int, metric: str | None = None) -> NDArray[np.float64]:
-    """Cleaned differences of a case, paired by question."""
-    folder = next(CASES.glob(f"{number:02d}-*"))
-    arms = []
-    for arm in ("baseline", "variant"):
-        with (folder / f"{arm}.csv").open(encoding="utf-8", newline="") as stream:
-            rows = list(csv.DictReader(stream))
-        name = metric or next(
-            key for key in rows[0] if key not in ("question_id", "question_type")
-        )
-        arms.append({row["question_id"]: float(row[name]) for row in rows})
-    ids = sorted(arms[0])
-    baseline, variant = (np.array([arm[i] for i in ids]) for arm in arms)
-    return paired_sample(baseline, variant).difference
-
-
-def case_expected(number: int) -> dict[str, Any]:
-    folder = next(CASES.glob(f"{number:02d}-*"))
-    loaded = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
-    assert isinstance(loaded, dict)
-    return loaded
 
 
 def test_darwin_is_863_of_16384() -> None:
