@@ -56,6 +56,8 @@ _TEXT_ENDINGS = _words(
 _LOOSE_ENDINGS = _TEXT_ENDINGS | _words(
     "note notes name title label labels section type category url tags"
 )
+# Scores that `onechange score` computes, whatever their last word.
+_COMPUTED = _words("evidence_in_context cited_in_context false_answer")
 # Endings of labels that may well be settings when they are constant.
 _MAYBE_SETTINGS = _words("name type prompt context contexts input output target")
 _SHOWN = 8  # names listed in a note
@@ -334,7 +336,8 @@ def _verdict(name: str, column: Column, missing: frozenset[str]) -> _Verdict:
         return _Verdict(label=True, setting=always or (constant and could_be))
     if n_text:
         return _Verdict(label=True, first_text=int(np.flatnonzero(refused)[0]))
-    if name.startswith("(column ") or ending in _LABEL_ENDINGS | _TEXT_ENDINGS:
+    by_ending = ending in _LABEL_ENDINGS | _TEXT_ENDINGS and name not in _COMPUTED
+    if name.startswith("(column ") or by_ending:
         return _Verdict(label=True)
     constant = scores.size > 1 and bool(present.all() and np.all(scores == scores[0]))
     odd = constant and scores[0] not in (0.0, 1.0)

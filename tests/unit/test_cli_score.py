@@ -281,3 +281,13 @@ def test_scoring_is_public_whichever_module_was_imported_first() -> None:
     )
     assert isinstance(rows, oc.ScoredRows)
     assert rows.rows[0]["hit_at_1"] == 1.0
+
+
+def test_every_computed_score_is_read_as_a_metric(tmp_path: Path) -> None:
+    out = tmp_path / "scores.jsonl"
+    done = run("score", EXAMPLE / "baseline.traces.jsonl", "--out", out, "--quiet")
+    assert done.returncode == 0, done.stderr
+    rows = oc.score(EXAMPLE / "baseline.traces.jsonl")
+    found = oc.read(out)
+    assert set(rows.score_columns) <= set(found.metrics)
+    assert {"failure_category", "failure_missing"} <= set(found.labels)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from onechange.delta import Methods
 from onechange.diagnosis.attribution import StageAttribution, stage_attribution
 from onechange.diagnosis.oracle import OracleGap, oracle_gap
-from onechange.diagnosis.reading import StageFinding, stage_reading
+from onechange.diagnosis.reading import StageFinding, is_read, stage_reading
 from onechange.diagnosis.transitions import (
     Transitions,
     correct_grounded,
@@ -266,7 +266,7 @@ def _readings(pairs: Pairs) -> tuple[tuple[StageFinding, ...], ...]:
     found = []
     for name, arm in (("baseline", pairs.baseline), ("variant", pairs.variant)):
         means: dict[str, float | None] = {}
-        for metric in arm.metrics:
+        for metric in filter(is_read, arm.metrics):
             values = _means(pairs, name, metric)
             known = values[np.isfinite(values)]
             means[metric] = float(known.mean()) if known.size else None

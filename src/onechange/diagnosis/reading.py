@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["STAGE_THRESHOLDS", "StageFinding", "stage_reading"]
+__all__ = ["STAGE_THRESHOLDS", "StageFinding", "is_read", "stage_reading"]
 
 STAGE_THRESHOLDS: Mapping[str, float] = {
     "context_recall": 0.7,
@@ -116,6 +116,22 @@ def stage_reading(
     return tuple(findings)
 
 
+def is_read(column: str) -> bool:
+    """Whether a column is one of the four scores, or may stand in for one.
+
+    Examples
+    --------
+    >>> is_read("page_recall_at_5"), is_read("latency_ms")
+    (True, False)
+    """
+    stems = tuple(stem for names in _STAND_INS.values() for stem in names)
+    return column in _STAGES or _without_unit(column).startswith(stems)
+
+
+def _without_unit(column: str) -> str:
+    return column.removeprefix("page_").removeprefix("document_")
+
+
 def _column(metric: str, means: Mapping[str, float | None]) -> str | None:
     """Column that stands for a score: itself, else a stand-in of smallest depth."""
     measured = [
@@ -126,11 +142,7 @@ def _column(metric: str, means: Mapping[str, float | None]) -> str | None:
     if metric in measured:
         return metric
     for stem in _STAND_INS[metric]:
-        fits = [
-            name
-            for name in measured
-            if name.removeprefix("page_").removeprefix("document_").startswith(stem)
-        ]
+        fits = [name for name in measured if _without_unit(name).startswith(stem)]
         if fits:
             return min(fits, key=lambda name: (len(name), name))
     return None

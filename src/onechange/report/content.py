@@ -7,7 +7,9 @@ from onechange.decide import Decision
 from onechange.report.breakdowns import slices_section
 from onechange.report.context import SYMBOLS, Context, make_context
 from onechange.report.deltas import metrics_section
+from onechange.report.diagnosis import diagnosis_section
 from onechange.report.document import Bullets, Document, Paragraph, Section
+from onechange.report.judge import judge_section
 from onechange.report.ledger import compared_section
 from onechange.report.methods import methods_section
 from onechange.report.questions import questions_section
@@ -44,6 +46,8 @@ def build_document(result: Comparison | Decision) -> Document:
         slices_section(context),
         composition_section(context),
         runs_section(context),
+        judge_section(context),
+        diagnosis_section(context),
         questions_section(context),
         unscored_section(context),
         methods_section(context),

@@ -94,6 +94,8 @@ def main_notes(comparison: Comparison, decision: Decision | None) -> NoteList:
     for audit in comparison.audits:
         met.add(audit.notes)
     met.add(comparison.notes)
+    for labelled in comparison.labelled:
+        met.add(labelled.corrected.notes, labelled.audit.metric)
     for trials in comparison.trials:
         met.add(trials.notes, trials.metric)
     for breakdown in comparison.slices:
@@ -215,6 +217,8 @@ def _only(comparison: Comparison, variant: str) -> Comparison:
             part for part in comparison.compositions if part.variant_name == variant
         ),
         trials=named or comparison.trials[first : first + per_variant],
+        diagnoses=tuple(d for d in comparison.diagnoses if d.variant_name == variant),
+        labelled=tuple(p for p in comparison.labelled if p.variant_name == variant),
     )
 
 

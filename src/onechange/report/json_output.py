@@ -11,6 +11,7 @@ from onechange.decide import Decision, RuleStatus
 from onechange.delta import Bounds, Delta, RelativeDelta
 from onechange.plan import Plan
 from onechange.report.context import comparison_of, decision_of
+from onechange.report.json_diagnosis import diagnosis_json, labelled_json
 from onechange.report.json_slices import (
     breakdowns_json,
     composition_json,
@@ -30,7 +31,7 @@ from onechange.report.json_values import (
     slice_json,
 )
 
-__all__ = ["SCHEMA", "audit_plain", "to_json", "to_plain"]
+__all__ = ["SCHEMA", "audit_plain", "delta_json", "to_json", "to_plain"]
 
 SCHEMA = 1
 
@@ -86,13 +87,17 @@ def to_plain(result: Comparison | Decision) -> Json:
         "plan_sha256": plan.sha256,
         "plan": _plan(plan),
         "audit": audits[0] if len(audits) == 1 else audits,
-        "deltas": [_delta(d) for d in (*comparison.deltas, *comparison.rates, *parts)],
+        "deltas": [
+            delta_json(d) for d in (*comparison.deltas, *comparison.rates, *parts)
+        ],
         "slices": breakdowns_json(
             comparison.slices, several=len(comparison.variants) > 1
         ),
         "families": [family_json(family) for family in comparison.families],
         "composition": [composition_json(part) for part in comparison.compositions],
         "sweep": sweep_json(comparison.sweep),
+        "diagnosis": [diagnosis_json(d, delta_json) for d in comparison.diagnoses],
+        "judge": [labelled_json(part, delta_json) for part in comparison.labelled],
         "trials": trials_json(comparison.trials, plan.analysis.confidence_level),
         "decision": None if decision is None else _decision(decision),
         "notes": notes_json(comparison.notes),
@@ -190,7 +195,8 @@ def _by_arm(counts: tuple[int, int]) -> Json:
 # ---------------------------------------------------------------- deltas
 
 
-def _delta(delta: Delta) -> Json:
+def delta_json(delta: Delta) -> Json:
+    """Write a delta with its intervals, test and counts."""
     table = delta.table
     return {
         "metric": delta.metric,

@@ -22,6 +22,7 @@ from onechange.report.context import (
     make_context,
 )
 from onechange.report.deltas import metrics_table, overall
+from onechange.report.diagnosis import diagnosis_line
 from onechange.report.document import Column, Table
 from onechange.report.ledger import change_text, ledger_text
 from onechange.report.rules import headline, lead, rules_table
@@ -294,6 +295,7 @@ def _facts(context: Context, width: int) -> list[str]:
     metric = context.leading_metric
     lines += _labelled("Missing", bounds_line(context, metric), width)
     lines += _labelled("Runs", runs_line(context, metric), width)
+    lines += _labelled("Diagnosis", diagnosis_line(context), width)
     return lines
 
 

@@ -1,0 +1,149 @@
+"""Judge audits: whether the judge agrees with people, and whom it favours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onechange.display import (
+    MISSING,
+    format_count,
+    format_interval,
+    format_number,
+    format_percent,
+)
+from onechange.judge import ArmAgreement, JudgeAudit, LabelledMetric
+from onechange.report.context import Context
+from onechange.report.document import (
+    Block,
+    Column,
+    Paragraph,
+    Section,
+    Table,
+)
+from onechange.stats.estimate import Interval
+
+__all__ = ["judge_blocks", "judge_section"]
+
+DECIMALS = 3
+
+
+def judge_section(context: Context) -> Section | None:
+    """Build the section on judged metrics with human labels."""
+    blocks: list[Block] = []
+    for labelled in context.comparison.labelled:
+        if context.several:
+            blocks.append(Paragraph(f"{labelled.variant_name}:"))
+        blocks += judge_blocks(labelled)
+    return Section("judge", "Judge audit", tuple(blocks)) if blocks else None
+
+
+def judge_blocks(labelled: LabelledMetric) -> Iterator[Block]:
+    """Lay out agreement and deltas of one judged metric."""
+    audit = labelled.audit
+    others = [
+        f"{format_count(n)} {text}"
+        for n, text in (
+            (audit.n_one_arm, "questions are labelled in one arm only"),
+            (audit.n_unused, "labels belong to no paired question"),
+        )
+        if n
+    ]
+    text = (
+        f"{audit.metric}: {format_count(audit.n_labelled)} of "
+        f"{format_count(audit.n_pairs)} pairs have human labels in both arms "
+        f"({labelled.file.name})"
+    )
+    yield Paragraph("; ".join([text, *others]) + ".")
+    yield _agreement_table(audit)
+    yield _delta_table(labelled)
+
+
+def _agreement_table(audit: JudgeAudit) -> Table:
+    columns = (
+        Column("arm"),
+        Column("labelled", "r", "questions with a label and a judge score"),
+        Column("people", "r", "mean label"),
+        Column("judge", "r", "mean score of the same questions"),
+        Column("bias", "r", "judge minus people"),
+        Column("interval", "r", "of the bias"),
+        Column("agreement", "r", "share of equal labels"),
+        Column("kappa", "r", "Cohen's kappa: agreement beyond chance"),
+        Column("interval", "r", "of kappa"),
+    )
+    rows = tuple(_agreement_row(arm) for arm in (audit.baseline, audit.variant))
+    return Table(columns, rows, caption="Agreement of the judge with people")
+
+
+def _agreement_row(arm: ArmAgreement) -> tuple[str, ...]:
+    found = arm.agreement
+    return (
+        arm.arm,
+        format_count(arm.n_labelled),
+        _number(arm.human),
+        _number(arm.judge),
+        _number(arm.bias, signed=True),
+        _interval(arm.bias_interval),
+        MISSING if found is None else format_percent(found.observed),
+        MISSING if found is None else _number(found.kappa),
+        MISSING if found is None else _interval(found.interval, signed=False),
+    )
+
+
+def _delta_table(labelled: LabelledMetric) -> Table:
+    audit = labelled.audit
+    human, corrected = audit.human_only, labelled.corrected
+    columns = (
+        Column("delta", help="variant minus baseline"),
+        Column("estimate", "r"),
+        Column("interval", "r"),
+        Column("pairs", "r"),
+    )
+    rows = (
+        (
+            "by the judge alone",
+            _number(audit.uncorrected, signed=True),
+            "",
+            audit.n_pairs,
+        ),
+        (
+            "by people alone",
+            _number(None if human is None else human.estimate, signed=True),
+            _interval(None if human is None else human.interval),
+            audit.n_labelled,
+        ),
+        (
+            "corrected (PPI++)",
+            _number(corrected.delta, signed=True),
+            _interval(corrected.interval),
+            audit.n_pairs,
+        ),
+        (
+            "favour of the judge for the variant",
+            _number(audit.favour, signed=True),
+            _interval(audit.favour_interval),
+            audit.n_labelled,
+        ),
+    )
+    level = _level(labelled)
+    return Table(
+        columns,
+        tuple((a, b, c, format_count(n)) for a, b, c, n in rows),
+        caption=f"Delta of {audit.metric}{level}",
+    )
+
+
+def _level(labelled: LabelledMetric) -> str:
+    interval = labelled.corrected.interval or labelled.audit.favour_interval
+    if interval is None:
+        return ""
+    return f", {format_percent(interval.confidence_level)} intervals"
+
+
+def _number(value: float | None, *, signed: bool = False) -> str:
+    return format_number(value, DECIMALS, signed=signed)
+
+
+def _interval(interval: Interval | None, *, signed: bool = True) -> str:
+    if interval is None:
+        return MISSING
+    return format_interval(interval, DECIMALS, signed=signed)
