@@ -362,11 +362,13 @@
       holder.append(select);
       return holder;
     }));
-    const listen = (id, name, read) => byId(id).addEventListener("input", (event) => {
-      state[name] = read(event.target.value);
-      update();
-    });
-    listen("f-search", "search", (text) => text.toLowerCase());
+    const listen = (id, name, read, kind = "change") => {
+      byId(id).addEventListener(kind, (event) => {
+        state[name] = read(event.target.value);
+        update();
+      });
+    };
+    listen("f-search", "search", (text) => text.toLowerCase(), "input");
     listen("f-variant", "variant", Number);
     listen("f-metric", "metric", Number);
     for (const name of ["change", "from", "to"]) listen(`f-${name}`, name, String);
