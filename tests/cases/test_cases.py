@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 import onechange as oc
 from casefiles import codes, compared, delta_of, expected, folder, run, slices_of
+from onechange.report.markdown import render_markdown
 
 BY_TYPE = oc.Plan(slices=["question_type"])
 
@@ -296,6 +299,24 @@ def test_case_30_trials_are_averaged_per_question() -> None:
     )
 
 
+def test_case_30_run_to_run_variance_stands_apart() -> None:
+    comparison, right = compared(30), expected(30)
+    delta = delta_of(comparison)
+    assert delta.interval.low <= 0 <= delta.interval.high
+    row = comparison.trials[0]
+    for arm in (row.baseline, row.variant):
+        assert (arm.n_questions, arm.n_trials) == (6, 5)
+        assert arm.within_question_sd == pytest.approx(right["within_sd"], abs=1e-12)
+    assert row.delta.reason == (
+        "not estimable (6 questions have two scored trials; 10 are needed to tell "
+        "runs from answers)"
+    )
+    text = render_markdown(comparison)
+    assert "5 trials each" in text
+    assert "0.0008" not in text  # the p-value of 30 rows taken as questions
+    assert "0.085" not in text  # and the end of their interval
+
+
 def test_case_31_one_trial_has_no_run_variance() -> None:
     comparison, right = compared(31), expected(31)
     delta = delta_of(comparison)
@@ -304,6 +325,22 @@ def test_case_31_one_trial_has_no_run_variance() -> None:
     for arm in (comparison.trials[0].baseline, comparison.trials[0].variant):
         assert arm.between_trial_sd is None
         assert arm.reason == "not estimable (1 trial)"
+        assert arm.within_question_sd is None
+        assert (arm.components.trial, arm.iccs, arm.flip_rate) == (None, {}, None)
+    assert comparison.trials[0].delta.noise_floor is right["run_sd"]
+    assert codes(comparison.trials[0].notes) == {"one-trial"}
+
+
+def test_case_31_one_trial_in_one_arm_only() -> None:
+    here = folder(31)
+    rows = (here / "baseline.csv").read_text().splitlines()
+    more = [row.replace(",1,", ",2,", 1) for row in rows[1:]]
+    several = pd.read_csv(io.StringIO("\n".join([*rows, *more])))
+    comparison = oc.compare(several, here / "variant.csv")
+    row = comparison.trials[0]
+    assert row.baseline.within_question_sd == 0
+    assert row.variant.within_question_sd is None
+    assert row.variant.reason == "not estimable (1 trial)"
 
 
 def test_case_32_markdown_survives_hostile_labels() -> None:

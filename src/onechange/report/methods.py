@@ -128,6 +128,7 @@ def methods_paragraph(comparison: Comparison) -> MethodsText:
         *_tests(comparison, cited),
         *_slices(comparison, cited),
         *_missing(comparison, cited),
+        *_trials(comparison, cited),
     ]
     sentences.append(f"Computed with onechange {__version__}.")
     used = [key for key in REFERENCES if key in cited]
@@ -254,6 +255,22 @@ def _missing(comparison: Comparison, cited: list[str]) -> Iterator[str]:
 
 def _overall(comparison: Comparison) -> list[Delta]:
     return [*comparison.deltas, *shown_rates(comparison, comparison.plan)]
+
+
+def _trials(comparison: Comparison, cited: list[str]) -> Iterator[str]:
+    rows = comparison.trials
+    if not any(row.delta and row.delta.runs for row in rows):
+        return
+    cited.append("shrout1979")
+    yield (
+        "Variance between questions, whole runs and answers was estimated by moments "
+        "of the question × trial tables (intraclass correlations after "
+        f"{REFERENCES['shrout1979'].citation}); whole runs count in an interval where "
+        "the F test of the trials has p < 0.2."
+    )
+    if any(arm.pass_rates for row in rows for arm in (row.baseline, row.variant)):
+        cited.append("chen2021")
+        yield f"pass@k is unbiased ({REFERENCES['chen2021'].citation})."
 
 
 def _described(
