@@ -30,15 +30,15 @@ def _arms(n: int, seed: int = 4) -> tuple[pd.DataFrame, pd.DataFrame]:
             "question": questions,
             "answer": [f"The baseline says {i}." for i in range(n)],
             "correct": rng.integers(0, 2, n),
-            "score": np.round(rng.uniform(0, 1, n), 3),
-            "latency_ms": np.round(rng.lognormal(6, 0.5, n), 1),
+            "score": np.round(rng.uniform(0, 1, n), 2),
+            "latency_ms": np.round(rng.lognormal(6, 0.5, n), -1),
         }
     )
     other = base.assign(
         answer=[f"The variant says {i}." for i in range(n)],
         correct=np.maximum(base["correct"], rng.integers(0, 2, n)),
-        score=np.round(np.clip(base["score"] + rng.normal(0, 0.1, n), 0, 1), 3),
-        latency_ms=np.round(base["latency_ms"] * rng.uniform(0.9, 1.3, n), 1),
+        score=np.round(np.clip(base["score"] + rng.normal(0, 0.1, n), 0, 1), 2),
+        latency_ms=np.round(base["latency_ms"] * rng.uniform(0.9, 1.3, n), -1),
     )
     other.loc[1, "status"] = "failed"
     return base, other
