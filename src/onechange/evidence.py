@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from onechange.diagnosis import Diagnosis, diagnose
+from onechange.errors import InputError
 from onechange.judge import LabelledMetric, audit_metric, load_labels
+from onechange.pairs import Pairs
 from onechange.plan import Metric, Plan
+from onechange.plan.directions import infer_direction
 from onechange.stats.estimate import Note
-from onechange.values import VariantValues, asked_methods
+from onechange.values import VariantValues, asked_methods, variant_values
 
-__all__ = ["diagnoses", "labelled_metrics"]
+__all__ = ["audit_variant", "diagnoses", "labelled_metrics"]
 
 
 def diagnoses(
@@ -94,6 +98,64 @@ def labelled_metrics(
             )
             found.append(_with_note(audited))
     return tuple(found)
+
+
+def audit_variant(
+    pairs: Pairs,
+    metric: str,
+    plan: Plan,
+    names: tuple[str, str],
+    *,
+    path: str | Path | None = None,
+) -> LabelledMetric:
+    """Audit one judged metric of two arms against a file of human labels.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Both arms.
+    metric : str
+        Name of the judged metric.
+    plan : Plan
+        Direction, range, level; and the labels, where no path is given.
+    names : tuple of str
+        Names of the baseline and of the variant in the labels.
+    path : str or Path, optional
+        File of labels.
+
+    Returns
+    -------
+    LabelledMetric
+
+    Raises
+    ------
+    InputError
+        If no labels are given, or they cannot be read or do not fit.
+    """
+    declared = [one for one in plan.metrics if one.name == metric] or [Metric(metric)]
+    source = path or declared[0].labels
+    if source is None:
+        raise InputError(
+            f"no human labels of {metric}; pass --labels FILE, or draw a sheet to fill "
+            "in with --draw 60 --out labels.csv."
+        )
+    if plan.columns.cluster is not None:
+        raise InputError(
+            "the corrected delta counts questions as independent and cannot be had "
+            "with a cluster; leave --cluster out."
+        )
+    values = variant_values(names[1], pairs, declared, plan).metrics[metric]
+    return audit_metric(
+        pairs,
+        metric,
+        load_labels(source, baseline_name=names[0], variant_name=names[1]),
+        direction=declared[0].direction or infer_direction(metric),
+        score_range=declared[0].range,
+        confidence_level=plan.analysis.confidence_level,
+        runs=values.runs,
+        arm_runs=values.arm_runs,
+        variant_name=names[1],
+    )
 
 
 def _with_note(labelled: LabelledMetric) -> LabelledMetric:

@@ -202,6 +202,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "decide": decide,
     "trials": trials,
     "score": scoring.score,
+    "judge-audit": scoring.judge_audit,
     "convert": convert,
     "demo": demo,
 }

@@ -22,6 +22,7 @@ __all__ = [
     "FILES",
     "JUNIT",
     "ORACLE",
+    "JUDGE",
     "OUTPUT",
     "PAGE",
     "PLAN",
@@ -307,6 +308,21 @@ SCORE: Group = {
     "k": _words(
         "-k", "DEPTH", "Depth of the retrieval scores (5), or several: 1,5.", "Input"
     ),
+}
+JUDGE: Group = {
+    "labels": _word(
+        "--labels", "FILE", "Human labels: question_id, arm, label, weight.", "Judge"
+    ),
+    "draw": _flag(
+        int | None,
+        "--draw",
+        "N",
+        "Draw N questions to label instead, and write a sheet to fill in.",
+        panel="Judge",
+    ),
+    "out": _word("--out", "FILE", "Where the sheet goes (stdout).", "Judge"),
+    "seed": ANALYSIS["seed"],
+    "confidence_level": ANALYSIS["confidence_level"],
 }
 QUESTION_SET: Group = {
     "other": _word(

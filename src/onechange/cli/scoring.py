@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -11,7 +11,10 @@ from onechange.cli import options as o
 from onechange.cli.output import print_out
 from onechange.errors import OnechangeError
 
-__all__ = ["audit_traces", "score"]
+if TYPE_CHECKING:
+    from onechange.pairs import Pairs
+
+__all__ = ["audit_traces", "judge_audit", "score"]
 
 
 @o.with_options(o.TRACES, o.SCORE, o.STDOUT)
@@ -31,6 +34,51 @@ def score(words: dict[str, Any]) -> None:
     if not words["quiet"]:
         title = Path(words["traces"]).name
         print_out(render_scores(rows, title=title, format=words["format"]))
+
+
+@o.with_options(
+    o.BASELINE,
+    o.VARIANT,
+    o.JUDGE,
+    o.COLUMNS,
+    o.ARMS,
+    o.FILES,
+    o.PLAN,
+    o.STDOUT,
+)
+def judge_audit(words: dict[str, Any]) -> None:
+    """Check a judge against human labels, and correct its delta by them."""
+    from onechange.align import align
+    from onechange.cli.inputs import read_arms, read_plan
+    from onechange.evidence import audit_variant
+    from onechange.judge import judged_metric
+    from onechange.report.judge_page import render_judge_audit
+
+    check_format(words)
+    plan = read_plan({**words, "metric": None})
+    variants = [] if words["variant"] is None else [words["variant"]]
+    baseline, arms = read_arms(words, variants, plan)
+    pairs, _ = align(baseline, arms[0], columns=plan.columns)
+    metric = judged_metric(plan, pairs, words["metric"] or ())
+    if words["draw"] is not None:
+        _draw(words, pairs, metric, plan.analysis.seed)
+        return
+    names = (baseline.name, arms[0].name)
+    audited = audit_variant(pairs, metric, plan, names, path=words["labels"])
+    if not words["quiet"]:
+        print_out(render_judge_audit(audited, format=words["format"]))
+
+
+def _draw(words: dict[str, Any], pairs: Pairs, metric: str, seed: int) -> None:
+    from onechange.judge import label_rows, sheet_csv
+    from onechange.score.files import replace_file
+
+    rows = label_rows(pairs, metric, words["draw"], seed=seed)
+    if words["out"] is None:
+        print_out(sheet_csv(rows))
+        return
+    replace_file(Path(words["out"]), sheet_csv(rows))
+    typer.echo(f"Written: {words['out']} ({len(rows)} answers to label)", err=True)
 
 
 def audit_traces(words: dict[str, Any]) -> bool:

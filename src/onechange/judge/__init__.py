@@ -21,6 +21,7 @@ from onechange.judge.labels import (
     outcome_strata,
     read_labels,
 )
+from onechange.judge.sheet import judged_metric, label_rows, sheet_csv
 
 __all__ = [
     "MIN_LABELLED",
@@ -34,8 +35,11 @@ __all__ = [
     "corrected_delta",
     "draw_for_audit",
     "judge_audit",
+    "judged_metric",
+    "label_rows",
     "label_sheet",
     "load_labels",
     "outcome_strata",
     "read_labels",
+    "sheet_csv",
 ]
