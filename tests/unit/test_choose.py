@@ -20,6 +20,7 @@ from onechange.stats.choose import (
     decision_test,
     margin_pvalue,
 )
+from onechange.stats.cluster import guarded_cr2_mean_law, skewed_cluster_limits
 from onechange.stats.estimate import Interval
 from onechange.stats.interval import hall_limits
 from onechange.stats.sample import PairedSample, paired_sample
@@ -461,7 +462,7 @@ def test_own_interval_is_cut_to_the_declared_range() -> None:
 
 
 @pytest.mark.parametrize(
-    ("binary", "method"), [(True, "wilson-cluster"), (False, "guarded-cr2-t")]
+    ("binary", "method"), [(True, "wilson-cluster"), (False, "guarded-t+hall-cluster")]
 )
 def test_own_interval_with_clusters(binary: bool, method: str) -> None:
     got = arm_interval(BINARY_B, binary=binary, clusters=CLUSTERS)
@@ -469,6 +470,39 @@ def test_own_interval_with_clusters(binary: bool, method: str) -> None:
     assert got.interval.method == method
     single = arm_interval(BINARY_B, binary=binary, clusters=np.arange(N)).interval
     assert single == arm_interval(BINARY_B, binary=binary).interval
+
+
+def _one_failed_row() -> np.ndarray:
+    """180 questions, three trials each; one of the 540 rows failed."""
+    return np.repeat([1 / 3, 0.0], [1, 179])
+
+
+def test_one_failed_row_in_documents_is_bounded_like_a_rare_event() -> None:
+    documents = np.repeat(np.arange(60), 3)
+    got = arm_interval(
+        _one_failed_row(), binary=False, clusters=documents, score_range=(0.0, 1.0)
+    ).interval
+    alone = arm_interval(_one_failed_row(), binary=False, score_range=(0, 1)).interval
+    assert got is not None
+    assert alone is not None
+    assert got.low == 0.0
+    assert got.high >= alone.high
+    assert got.high > scipy.stats.chi2.ppf(0.975, 4) / 2 / 540  # exact Poisson, 0.0103
+
+
+def test_own_interval_in_documents_contains_each_of_its_three_parts() -> None:
+    values = np.exp(RNG.normal(size=N))
+    got = arm_interval(values, binary=False, clusters=CLUSTERS).interval
+    law = guarded_cr2_mean_law(values, CLUSTERS, width=None)
+    skewed = skewed_cluster_limits(values, CLUSTERS, 0.025)
+    alone = arm_interval(values, binary=False).interval
+    assert got is not None
+    assert law is not None
+    assert skewed is not None
+    assert alone is not None
+    ends = (law.limits(0.025), skewed, (alone.low, alone.high))
+    assert got.low <= min(low for low, _ in ends)
+    assert got.high >= max(high for _, high in ends)
 
 
 def test_own_interval_that_does_not_exist_is_none() -> None:

@@ -24,6 +24,7 @@ from onechange.stats.cluster import (
     guarded_cr2_t_interval,
     icc_anova,
     largest_share,
+    skewed_cluster_limits,
     variance_ratio,
 )
 from onechange.stats.cluster_binary import (
@@ -31,7 +32,7 @@ from onechange.stats.cluster_binary import (
     stretched_limits,
     wilson_cluster_limits,
 )
-from onechange.stats.interval import t_interval, wilson_limits
+from onechange.stats.interval import hall_limits, t_interval, wilson_limits
 from onechange.stats.student import normal_quantile, t_quantile
 
 RNG = np.random.default_rng(3)
@@ -210,3 +211,24 @@ def test_even_clusters_are_not_called_dominant() -> None:
     assert cluster_notes(np.repeat(np.arange(8), 5), fewest=6) == ()
     codes = [n.code for n in cluster_notes(np.repeat([0, 1, 2], 5), fewest=6)]
     assert codes == ["few-clusters"]
+
+
+def test_skewed_limits_of_single_questions_are_halls() -> None:
+    values = np.exp(D)
+    got = skewed_cluster_limits(values, np.arange(D.size), 0.025)
+    assert got == pytest.approx(hall_limits(values, 0.025), rel=1e-12)
+
+
+def test_skewed_limits_follow_the_scale_and_the_sign_of_the_scores() -> None:
+    values = np.exp(D)
+    low, high = skewed_cluster_limits(values, CLUSTERS, 0.025) or (0.0, 0.0)
+    moved = skewed_cluster_limits(1e-6 * values + 4, CLUSTERS, 0.025)
+    assert moved == pytest.approx((1e-6 * low + 4, 1e-6 * high + 4), rel=1e-12)
+    mirrored = skewed_cluster_limits(-values, CLUSTERS, 0.025)
+    assert mirrored == pytest.approx((-high, -low), rel=1e-12)
+
+
+def test_skewed_limits_need_two_documents() -> None:
+    assert skewed_cluster_limits(D, np.zeros(D.size, dtype=np.int64), 0.025) is None
+    equal = skewed_cluster_limits(np.full(D.size, 0.4), CLUSTERS, 0.025)
+    assert equal == (0.4, 0.4)

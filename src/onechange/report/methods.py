@@ -75,6 +75,13 @@ INTERVALS: dict[str, tuple[str, tuple[str, ...]]] = {
         "interval",
         ("hall1992",),
     ),
+    "guarded-t+hall-cluster": (
+        "at each end the widest of the cluster-robust CR2 interval with a guard, the "
+        "same corrected for the skewness of the clusters' totals, and the wider of the "
+        "guarded t interval and Hall's transformed t interval widened by the design "
+        "effect of the clusters",
+        ("hall1992", "bell2002", "pustejovsky2018"),
+    ),
     "wilson": ("the Wilson interval", ("wilson1927",)),
     "wilson-cluster": (
         "the Wilson interval widened by the design effect of the clusters",

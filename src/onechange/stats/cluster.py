@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onechange.stats.estimate import Interval
-from onechange.stats.interval import student_interval
+from onechange.stats.interval import student_interval, transformed_limits
 from onechange.stats.student import (
     StudentLaw,
     guard,
@@ -31,6 +31,7 @@ __all__ = [
     "guarded_cr2_t_interval",
     "icc_anova",
     "largest_share",
+    "skewed_cluster_limits",
     "variance_ratio",
 ]
 
@@ -249,6 +250,39 @@ def guarded_cr2_mean_law(
     if np.ptp(values) == 0:
         return _guarded(values, clusters, width)
     return _guarded(values, clusters, float(np.std(values)))
+
+
+def skewed_cluster_limits(
+    values: FloatArray, clusters: IntArray, tail: float
+) -> tuple[float, float] | None:
+    """Limits of a mean by CR2, corrected for the skewness of the cluster totals.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n_questions,)
+    clusters : ndarray of int, shape (n_questions,)
+    tail : float
+        Probability beyond either limit.
+
+    Returns
+    -------
+    tuple or None
+        None for one cluster.
+
+    Notes
+    -----
+    `transformed_limits` with the skewness Σ R_g³/(Σ R_g²)^1.5, R_g the sum of value
+    - mean over cluster g. With one question in each cluster it is `hall_limits`.
+    """
+    law = cr2_law(values, clusters)
+    if law is None:
+        return None
+    residual, _ = _residual_sums(values, clusters)
+    scale = float(np.max(np.abs(residual)))
+    scaled = residual / scale if scale > 0 else residual
+    squares = float(np.sum(scaled**2))
+    skew = float(np.sum(scaled**3)) / squares**1.5 if squares > 0 else 0.0
+    return transformed_limits(law, skew, tail)
 
 
 def cr2_t_interval(

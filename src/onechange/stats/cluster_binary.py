@@ -1,6 +1,7 @@
-"""Shares with clusters: limits of independent questions, stretched.
+"""Limits of independent questions, stretched for clusters: shares and means.
 
-The stretch is the root of the design effect times t over z.
+The stretch is the root of the design effect times the quantile with the clusters'
+degrees of freedom over the quantile that the limits were made with.
 """
 
 from __future__ import annotations
@@ -34,14 +35,17 @@ def stretched_limits(
     deff: float,
     df: float,
     tail: float,
+    quantile: float | None = None,
 ) -> tuple[float, float]:
     """Limits of independent questions, each distance stretched for clusters.
 
     Notes
     -----
-    Each distance from the estimate times √max(1, deff)·t_df/z.
+    Each distance from the estimate times √max(1, deff)·t_df/z, z the quantile that
+    the limits were made with (the normal one by default).
     """
-    stretch = math.sqrt(max(1.0, deff)) * t_quantile(tail, df) / normal_quantile(tail)
+    used = normal_quantile(tail) if quantile is None else quantile
+    stretch = math.sqrt(max(1.0, deff)) * t_quantile(tail, df) / used
     return (
         estimate - stretch * (estimate - limits[0]),
         estimate + stretch * (limits[1] - estimate),

@@ -28,6 +28,7 @@ __all__ = [
     "skewness",
     "student_interval",
     "t_interval",
+    "transformed_limits",
     "wider",
     "wilson_interval",
     "wilson_limits",
@@ -109,27 +110,45 @@ def hall_limits(values: FloatArray, tail: float) -> tuple[float, float] | None:
 
     Notes
     -----
-    With skewness g, the limits are mean - s/√n·T(±t), where
-    T(q) = (3√n/g)·((1 + g/√n·(q - g/(6√n)))^(1/3) - 1) and t is Student's
-    quantile with n - 1 degrees of freedom (Hall 1992). T is computed as
-    3u/(r² + r + 1), u = q - g/(6√n), r the cube root, which has no division
-    by g.
+    `transformed_limits` with the skewness of the values over √n and Student's
+    quantile with n - 1 degrees of freedom (Hall 1992).
     """
     law = t_law(values)
     if law is None:
         return None
-    a = skewness(values) / math.sqrt(values.size)
+    return transformed_limits(law, skewness(values) / math.sqrt(values.size), tail)
+
+
+def transformed_limits(
+    law: StudentLaw, skew: float, tail: float
+) -> tuple[float, float]:
+    """Limits of a Student law corrected for the skewness of its estimate.
+
+    Parameters
+    ----------
+    law : StudentLaw
+        Of the estimate.
+    skew : float
+        Skewness of the estimate itself: of a mean of n values theirs over √n.
+    tail : float
+        Probability beyond either limit.
+
+    Notes
+    -----
+    The limits are mean - SE·T(±t) with T(q) = (3/a)·((1 + a·(q - a/6))^(1/3) - 1),
+    a the skewness (Hall 1992). T is computed as 3u/(r² + r + 1), u = q - a/6, r the
+    cube root, which has no division by a.
+    """
     quantile = t_quantile(tail, law.df)
-    root_n_se = law.standard_error
 
     def transformed(q: float) -> float:
-        u = q - a / 6
-        r = float(np.cbrt(1 + a * u))
+        u = q - skew / 6
+        r = float(np.cbrt(1 + skew * u))
         return 3 * u / (r * r + r + 1)
 
     return (
-        law.estimate - root_n_se * transformed(quantile),
-        law.estimate - root_n_se * transformed(-quantile),
+        law.estimate - law.standard_error * transformed(quantile),
+        law.estimate - law.standard_error * transformed(-quantile),
     )
 
 
