@@ -23,7 +23,6 @@ import numpy as np
 HERE = Path(__file__).parent
 N_QUESTIONS = 1_000_000
 N_SLICES = 8
-PLAN = {"metrics": ("correct", "faithfulness", "latency_ms"), "slices": ("kind",)}
 
 
 def table_files(directory: Path, n: int = N_QUESTIONS) -> None:
@@ -61,9 +60,7 @@ def compare_job(directory: Path) -> None:
     """Read and compare both files."""
     import onechange as oc
 
-    plan = oc.Plan.from_dict(
-        {"data": {"slices": ["kind"], "metrics": list(PLAN["metrics"])}}
-    )
+    plan = oc.Plan(slices=["kind"])
     comparison = oc.compare(
         directory / "baseline.parquet", directory / "variant.parquet", plan
     )

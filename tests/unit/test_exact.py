@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from onechange.stats.enumeration import count_below, states_per_half
+from onechange.stats.enumeration import (
+    count_below,
+    first_mean_above,
+    kth_smallest_mean,
+    states_per_half,
+)
 from onechange.stats.exact import Route, group, sign_law, subset_tail
 from onechange.stats.inversion import Tail, lobe_height, upper_tail
 from onechange.stats.lattice import Lattice, find_lattice
@@ -299,3 +304,79 @@ def test_many_values_take_the_series() -> None:
     sizes, counts = group(rng.random(1000) + 0.1)
     assert isinstance(sign_law(sizes, counts), SeriesSignLaw)
     assert isinstance(sign_law(sizes[:50], counts[:50]), SignLaw)
+
+
+def test_nested_dominating_values_are_split_off_in_turn() -> None:
+    rng = np.random.default_rng(12)
+    small = np.round(rng.normal(0.1, 1.0, 40), 9) * np.sqrt(2.0)
+    values = np.concatenate((small, [-1e6, 3e4]))
+    route = Route(lattice=False, most_states=0.0)
+    tail = subset_tail(values, ones(values), route)
+    # With -1e6 every choice of the others fits; without it 3e4 must stay out.
+    rest = subset_tail(small, ones(small), route)
+    assert tail.probability == pytest.approx(0.5 + 0.25 * rest.probability, abs=1e-9)
+
+
+def test_counting_replaces_inversion_that_is_not_accurate() -> None:
+    rng = np.random.default_rng(13)
+    values = np.append(rng.normal(size=33), np.full(60, -0.01)) * np.sqrt(2.0)
+    distinct, counts = group(values)
+    exact = Route(lattice=False, most_states=1e7)
+    here = subset_tail(distinct, counts, Route(lattice=False)).probability
+    assert here == pytest.approx(
+        subset_tail(distinct, counts, exact).probability, abs=1e-7
+    )
+
+
+def test_the_empty_subset_alone_may_exceed_the_tail() -> None:
+    values, counts = np.array([1.0, 2.0]), np.array([1, 1])
+    assert kth_smallest_mean(values, np.ones(2), counts, tail=0.2) == -np.inf
+    assert kth_smallest_mean(values, np.ones(2), counts, tail=0.25) == 1.0
+
+
+def test_subset_means_are_picked_out_of_a_bracket() -> None:
+    rng = np.random.default_rng(14)
+    values, counts = group(rng.normal(size=19))
+    one = np.ones(19)
+    exact = kth_smallest_mean(values, one, counts, tail=0.025)
+    bracket = (exact - 1e-5, exact + 1e-5)
+    got = first_mean_above(values, one, counts, bracket=bracket, tail=0.025)
+    assert got == pytest.approx(exact, abs=1e-14)
+    wide = (exact - 2.0, exact + 2.0)
+    assert first_mean_above(values, one, counts, bracket=wide, tail=0.025) is None
+    empty = (values[0] - 2.0, values[0] - 1.0)
+    assert first_mean_above(values, one, counts, bracket=empty, tail=0.025) == empty[1]
+
+
+def test_a_slow_main_lobe_is_followed_further() -> None:
+    # Six values only: their function falls off slowly.
+    values = np.array([1.0, 1.3, 0.7, 2.9, 0.2, 1.9]) * np.sqrt(2.0)
+    law = SignLaw(*group(values))
+    short = upper_tail(law, 3.0, reach=0.0)
+    assert short.probability == pytest.approx(
+        upper_tail(law, 3.0).probability, abs=0.02
+    )
+    coarse = SignLaw(np.array([1.0, 2.0]), np.array([3, 2]))
+    tail = upper_tail(coarse, 3.0, step=2.0, reach=0.0)
+    ways = sum(
+        comb(3, i) * comb(2, j)
+        for i in range(4)
+        for j in range(3)
+        if 2 * i - 3 + 2 * (2 * j - 2) >= 3
+    )
+    assert tail.probability == pytest.approx(ways / 32, abs=1e-12)
+
+
+@pytest.mark.parametrize("value", [1e-4 + 1e-9, 0.1234567])
+def test_unwieldy_denominators_are_no_lattice(value: float) -> None:
+    assert find_lattice(np.array([value, 1.0, np.pi])) is None
+    assert find_lattice(np.array([1.0, 1.0 / 99991.0, 1.0 / 99989.0])) is None
+
+
+def test_a_shift_beyond_the_power_sums_is_taken_directly() -> None:
+    rng = np.random.default_rng(15)
+    values = rng.normal(size=400)
+    low, high = subset_mean_limits(values * 1e-4 + 1e3, np.ones(400), tail=0.025)
+    other = subset_mean_limits(values, np.ones(400), tail=0.025)
+    assert low == pytest.approx(1e3 + 1e-4 * other[0], abs=1e-10)
+    assert high == pytest.approx(1e3 + 1e-4 * other[1], abs=1e-10)

@@ -211,9 +211,7 @@ def sign_law(sizes: FloatArray, counts: IntArray) -> Law:
 
 def _lattice_at_most(integers: IntArray, counts: IntArray, allowed: int) -> Tail:
     """Do the same in whole numbers."""
-    total = int(integers @ counts)
-    if allowed < 0:
-        return Tail.of(0.0)
+    total = int(np.sum(integers * counts))
     if 2 * allowed >= total:
         return _lattice_at_most(integers, counts, total - allowed - 1).complement()
     work = float(allowed + 1) * float(
