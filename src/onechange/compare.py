@@ -29,7 +29,7 @@ from onechange.read import read
 from onechange.results import Results
 from onechange.statistic_deltas import Resamples, ResamplesKey
 from onechange.sweep import sweep
-from onechange.trials import ArmTrials, MetricTrials
+from onechange.trials import ArmTrials, MetricTrials, TrialsTable
 from onechange.values import variant_values
 
 if TYPE_CHECKING:
@@ -125,7 +125,9 @@ def compare(
         deltas=DeltaTable(deltas),
         rates=DeltaTable(rate_deltas(variants)),
         slices=breakdowns,
-        trials=tuple(found for part in variants for found in part.trials.values()),
+        trials=TrialsTable(
+            found for part in variants for found in part.trials.values()
+        ),
         notes=(
             *notes,
             *([] if swept is None else [swept.note]),

@@ -20,7 +20,7 @@ from onechange.results import SourceFile
 from onechange.statistic_deltas import Resamples, ResamplesKey
 from onechange.stats.estimate import Note
 from onechange.sweep import Sweep
-from onechange.trials import MetricTrials
+from onechange.trials import TrialsTable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,7 +64,7 @@ class Comparison(TableMixin):
     deltas: DeltaTable
     rates: DeltaTable
     slices: tuple[SliceBreakdown, ...]
-    trials: tuple[MetricTrials, ...]
+    trials: TrialsTable
     notes: tuple[Note, ...]
     signature: str
     values: dict[tuple[str, str], MetricValues]
@@ -79,6 +79,7 @@ class Comparison(TableMixin):
     def __post_init__(self) -> None:
         for name in ("deltas", "rates"):
             object.__setattr__(self, name, DeltaTable(getattr(self, name)))
+        object.__setattr__(self, "trials", TrialsTable(self.trials))
 
     @property
     def audit(self) -> Audit:

@@ -541,3 +541,15 @@ def test_native_files_have_no_repeated_gradings(tmp_path: Path) -> None:
     columns = oc.Columns(judge_trial="judge_run")
     with pytest.raises(InputError):
         read(file, columns=columns)
+
+
+def test_trials_print_as_a_table() -> None:
+    comparison = _compared(_arms())
+    frame = comparison.trials.to_frame()
+    assert frame["arm"].tolist() == ["baseline", "variant"]
+    assert frame["noise_floor"].nunique() == 1
+    assert repr(comparison.trials).startswith("metric")
+    assert comparison.trials[:1].to_dicts() == comparison.trials.to_dicts()
+    analysis = analyse_trials(read(_rows(_arms()[0])))
+    assert "noise_floor" in analysis.to_frame().columns
+    assert "<table>" in analysis._repr_html_()

@@ -19,6 +19,7 @@ from onechange.display import (
 from onechange.plan import Plan, SliceSpec
 from onechange.slices import SMALL_SLICES
 from onechange.stats.estimate import Interval, Note
+from onechange.trials import TrialsTable
 
 __all__ = [
     "ARROWS",
@@ -216,7 +217,7 @@ def _only(comparison: Comparison, variant: str) -> Comparison:
         compositions=tuple(
             part for part in comparison.compositions if part.variant_name == variant
         ),
-        trials=named or comparison.trials[first : first + per_variant],
+        trials=TrialsTable(named) or comparison.trials[first : first + per_variant],
         diagnoses=tuple(d for d in comparison.diagnoses if d.variant_name == variant),
         labelled=tuple(p for p in comparison.labelled if p.variant_name == variant),
     )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from onechange.assemble import in_sorted_order
+from onechange.display import TableMixin
 from onechange.errors import InputError
 from onechange.pairs import ArmTable, arm_table, cluster_codes, first_texts
 from onechange.plan import Metric, Plan, resolve_metrics
@@ -19,6 +21,7 @@ from onechange.stats.projection import Contributions, contributions
 from onechange.stats.runs import RunVariance, run_variance
 from onechange.stats.twoway import variance_of_mean
 from onechange.trials.arm import ArmTrials, arm_trials
+from onechange.trials.table import arm_row
 from onechange.trials.tables import grading_spread, score_table
 
 __all__ = ["SingleMetric", "TrialsAnalysis", "analyse_trials"]
@@ -58,9 +61,9 @@ class SingleMetric:
     parts: Contributions | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TrialsAnalysis:
-    """Repeated trials of one arm, metric by metric.
+@dataclass(frozen=True, slots=True, repr=False)
+class TrialsAnalysis(TableMixin):
+    """Repeated trials of one arm, metric by metric; prints as a table.
 
     Parameters
     ----------
@@ -89,6 +92,18 @@ class TrialsAnalysis:
     confidence_level: float
     metrics: tuple[SingleMetric, ...]
     notes: tuple[Note, ...] = ()
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one dictionary of plain values per metric."""
+        return [
+            {
+                "metric": row.metric.name,
+                "mean": row.mean,
+                **arm_row(row.trials),
+                "noise_floor": row.noise_floor,
+            }
+            for row in self.metrics
+        ]
 
 
 def analyse_trials(results: Results, plan: Plan | None = None) -> TrialsAnalysis:
