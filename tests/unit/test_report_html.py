@@ -22,7 +22,7 @@ from onechange.report.html import render_html
 from onechange.report.question_table import question_table
 
 HOSTILE = "</script><script>alert(1)</script> | `code` <b>x</b> &amp; \u202eevil\u200f"
-VOID = {"meta", "link", "rect", "line", "circle", "input", "br"}
+VOID = {"meta", "link", "rect", "line", "circle", "input", "br", "wbr"}
 
 
 class Page(HTMLParser):

@@ -112,13 +112,20 @@ def render_html(result: Comparison | Decision) -> str:
 
 def _environment() -> jinja2.Environment:
     import jinja2
-    from markupsafe import Markup
+    from markupsafe import Markup, escape
 
     def visible(value: object) -> object:
         plain = isinstance(value, str) and not isinstance(value, Markup)
         return escape_invisible(str(value)) if plain else value
 
-    return jinja2.Environment(
+    def breakable(text: str) -> Markup:
+        """Let a long name break behind its joints, and keep its arrow with it."""
+        safe = str(escape(escape_invisible(text)))
+        for joint in "_./":
+            safe = safe.replace(joint, f"{joint}<wbr>")
+        return Markup(re.sub(" (?=[↑↓])", "\N{NO-BREAK SPACE}", safe))
+
+    environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_template),
         autoescape=True,
         finalize=visible,
@@ -126,6 +133,8 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["breakable"] = breakable
+    return environment
 
 
 def _template(name: str) -> str:

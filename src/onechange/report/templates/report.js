@@ -190,7 +190,7 @@
   function columns() {
     const metric = data.metrics[state.metric];
     return [
-      ["id", "question", "", "Open a question to see both answers and every score."],
+      ["id", "id", "", "Open a question to see both answers and every score."],
       ...data.breakdowns.map((b, at) => [String(at), b.name, "", "Slice of the question."]),
       ...(questionText < 0 ? [] : [["", data.texts[questionText], "", ""]]),
       ["baseline", "baseline", "r", `${metric.name} of this question; the mean of its trials.`],
@@ -265,7 +265,7 @@
       make("td", figure(q, 2) ?? (PAIRING[q[PAIR]] || "–"), `r ${kind}`));
     if (hasStatus) {
       const both = [status(q[BEFORE]), status(q[AFTER])].filter(Boolean);
-      row.append(make("td", [...new Set(both)].join(" → ")));
+      row.append(make("td", [...new Set(both)].join(" → "), "n"));
     }
     return row;
   }
@@ -276,7 +276,7 @@
     if (wasOpen) return row.nextSibling.remove();
     const panel = make("tr", null, "panel"), cell = make("td");
     cell.colSpan = columns().length;
-    cell.append(scores(q), ...shared(q), arms(q));
+    cell.append(...shared(q), ...arms(q), scores(q));
     panel.append(cell);
     row.after(panel);
   }
@@ -298,8 +298,10 @@
 
   function scores(q) {
     const table = make("table", null, "data scores"), head = make("tr");
-    ["metric", "baseline", "variant", "delta"].forEach((title, i) => {
-      head.append(make("th", title, i ? "r" : ""));
+    const sides = [q[BASELINE], q[VARIANT]], several = sides.some((a) => a.length > 1);
+    const trials = several ? ["baseline by trial", "variant by trial"] : [];
+    ["metric", "baseline", "variant", "delta", ...trials].forEach((title, i) => {
+      head.append(make("th", title, i && i < 4 ? "r" : ""));
     });
     table.createTHead().append(head);
     const body = table.createTBody();
@@ -309,29 +311,32 @@
       row.append(
         make("td", `${metric.name} ${metric.arrow}`), make("td", all[0] ?? "–", "r"),
         make("td", all[1] ?? "–", "r"), make("td", all[2] ?? "–", `r ${kind}`));
+      if (several) {
+        sides.forEach((arm) => row.append(
+          make("td", arm.map((t) => t[2][at] ?? "–").join("  "), "trials")));
+      }
     });
     return table;
   }
 
   function arms(q) {
+    const rows = [...q[BASELINE], ...q[VARIANT]];
+    const plain = rows.every(([, code, , texts]) => code < 1 && !Object.keys(texts).length);
+    if (plain && q[BASELINE].length && q[VARIANT].length) return [];
     const box = make("div", null, "arms");
-    [["Baseline", q[BASELINE]], ["Variant", q[VARIANT]]].forEach(([title, rows]) => {
+    [["Baseline", q[BASELINE]], ["Variant", q[VARIANT]]].forEach(([title, trials]) => {
       const side = make("div");
       side.append(make("h3", title));
-      if (!rows.length) side.append(make("p", "Not in this arm."));
-      rows.forEach((row) => side.append(trial(row, rows.length > 1)));
+      if (!trials.length) side.append(make("p", "Not in this arm."));
+      trials.forEach((row) => side.append(trial(row, trials.length > 1)));
       box.append(side);
     });
-    return box;
+    return [box];
   }
 
-  function trial([name, code, values, texts], several) {
+  function trial([name, code, , texts], several) {
     const card = make("div", null, "trial");
-    const given = data.metrics.map((metric, at) => [metric.name, values[at]])
-      .filter(([, value]) => value !== null)
-      .map(([metric, value]) => `${metric} ${value}`);
     const facts = [several ? `trial ${name}` : "", status(code)].filter(Boolean);
-    if (several) facts.push(...given);
     if (facts.length) card.append(make("h4", facts.join(" · ")));
     const list = make("dl");
     list.append(...terms(texts));
