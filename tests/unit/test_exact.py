@@ -15,7 +15,7 @@ from onechange.stats.enumeration import (
     states_per_half,
 )
 from onechange.stats.exact import Route, group, sign_law, subset_tail
-from onechange.stats.inversion import Tail, lobe_height, upper_tail
+from onechange.stats.inversion import REACH, Tail, lobe_height, upper_tail
 from onechange.stats.lattice import Lattice, find_lattice
 from onechange.stats.laws import (
     IndependentLaws,
@@ -29,7 +29,7 @@ from onechange.stats.series import (
     power_sums,
 )
 from onechange.stats.size_and_sum import size_and_sum
-from onechange.stats.subset_means import subset_mean_limits
+from onechange.stats.subset_means import _series_shares, subset_mean_limits
 
 FloatArray = NDArray[np.float64]
 
@@ -380,3 +380,68 @@ def test_a_shift_beyond_the_power_sums_is_taken_directly() -> None:
     other = subset_mean_limits(values, np.ones(400), tail=0.025)
     assert low == pytest.approx(1e3 + 1e-4 * other[0], abs=1e-10)
     assert high == pytest.approx(1e3 + 1e-4 * other[1], abs=1e-10)
+
+
+def test_a_lattice_of_few_points_is_summed_whole() -> None:
+    coarse = SignLaw(np.array([1.0, 2.0]), np.array([1, 1]))
+    assert upper_tail(coarse, 1.0, step=2.0).probability == pytest.approx(
+        0.5, abs=1e-12
+    )
+    assert upper_tail(coarse, 3.0 - 1e-9, step=2.0).probability == pytest.approx(
+        0.25, abs=1e-8
+    )
+
+
+def test_power_sums_answer_for_their_law_beyond_their_reach() -> None:
+    rng = np.random.default_rng(16)
+    values, counts = group(rng.normal(size=500))
+    series = SeriesSignLaw.of(power_sums(values, counts, centre=0.0), 0.0)
+    assert series is not None
+    direct = SignLaw(np.abs(values), counts)
+    assert series.moments(3.0) == pytest.approx(direct.moments(3.0), rel=1e-12)
+    assert series.support() == pytest.approx(direct.support())
+    assert series.opposite() is series
+    drawn = SeriesMultinomialLaw(power_sums(values, counts))
+    t = np.array([5.0, 9.0])
+    other = MultinomialLaw(values - np.mean(values), counts / 500, 500)
+    assert drawn.moments(3.0) == pytest.approx(other.moments(3.0), rel=1e-9)
+    np.testing.assert_allclose(
+        drawn.log_envelope(0.1, t), other.log_envelope(0.1, t), rtol=1e-9
+    )
+
+
+def test_shares_beyond_the_power_sums_are_direct() -> None:
+    rng = np.random.default_rng(17)
+    values, counts = group(rng.normal(size=300))
+    share, opposite = _series_shares(values, counts, None)
+    far = float(values[-1])
+    assert share(far, REACH).probability == pytest.approx(1.0, abs=1e-12)
+    assert opposite(-far, REACH).probability == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(("n", "error"), [(30, 1e-12), (38, 5e-7), (420, 1e-9)])
+def test_limits_of_a_fine_lattice_are_those_of_its_own_test(
+    n: int, error: float
+) -> None:
+    rng = np.random.default_rng(n)
+    values = np.round(rng.lognormal(0.0, 0.6, n) - 1.0, 3)
+    low, high = subset_mean_limits(values, np.ones(n), tail=0.025)
+    for sign, limit in ((1.0, low), (-1.0, -high)):
+        above = subset_tail(*group(sign * values - limit - 2e-6))
+        below = subset_tail(*group(sign * values - limit + 2e-6))
+        assert below.probability <= 0.025 + error
+        assert above.probability > 0.025 - error
+
+
+def test_an_outlier_does_not_hide_the_limit_of_the_rest() -> None:
+    rng = np.random.default_rng(18)
+    values = np.append(rng.normal(0.6, 1.0, 19), 1e6)
+    low, high = subset_mean_limits(values, np.ones(20), tail=0.025)
+    sums, sizes = np.zeros(1), np.zeros(1)
+    for value in values:
+        sums = np.concatenate((sums, sums + value))
+        sizes = np.concatenate((sizes, sizes + 1.0))
+    means = np.sort(sums[1:] / sizes[1:])
+    k = int(2**20 * 0.025)
+    assert low == pytest.approx(means[k - 1], abs=1e-8)
+    assert high == pytest.approx(means[-k], rel=1e-12)

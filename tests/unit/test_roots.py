@@ -78,3 +78,11 @@ def test_a_step_at_the_bound_is_found_there() -> None:
 def test_brackets_shrink_down_to_neighbouring_numbers() -> None:
     low, high = shrink(smooth, 0.5, (-1.0, 1.0), 0.0)
     assert high == np.nextafter(low, 1.0) or high == low
+
+
+def test_neighbouring_numbers_end_the_search() -> None:
+    low, high = first_above(
+        stepped, 0.025, start=-2.0, spread=1.0, bounds=(-9.0, 9.0), accuracy=0.0
+    )
+    assert high == pytest.approx(-1.95, abs=1e-12)
+    assert high - low < 1e-14

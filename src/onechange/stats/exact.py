@@ -125,8 +125,6 @@ def subset_tail(values: FloatArray, counts: IntArray, route: Route = ANY_ROUTE) 
     total = float(np.sum(sizes * merged))
     if total <= room + noise:
         return Tail.of(1.0).halved(halvings)
-    if room <= noise:
-        return Tail.of(1.0).halved(halvings + int(np.sum(merged)))
     return _sum_at_most(sizes, merged, room, noise, route).halved(halvings)
 
 
@@ -150,18 +148,27 @@ def _sum_at_most(
     if states <= min(FEW_STATES, route.most_states):
         return Tail.of(count_below(sizes, counts, room, noise))
     found = find_lattice(sizes) if route.lattice else None
+    whole = None
     if found is not None:
         allowed = int(np.floor((room + noise) / found.unit))
-        return _lattice_at_most(found.integers, counts, allowed)
+        whole = found.integers, counts, allowed
+        if _work(*whole) <= CONVOLUTION_WORK:
+            return _convolved(*whole)
     if states <= route.most_states:
         return Tail.of(count_below(sizes, counts, room, noise))
-    tail = _inverted(sizes, counts, room, route)
+
+    def inverted(reach: float) -> Tail:
+        if whole is not None:
+            return _lattice_inverted(*whole, reach=reach)
+        return _inverted(sizes, counts, room, replace(route, reach=reach))
+
+    tail = inverted(route.reach)
     error = tail.error * tail.probability
     if error <= ACCEPTED or route.reach != REACH:
         return tail
     if error > 6.0 * ACCEPTED and states <= LARGEST_HALF:
         return Tail.of(count_below(sizes, counts, room, noise))
-    return _inverted(sizes, counts, room, replace(route, reach=10.0 * REACH))
+    return inverted(10.0 * REACH)
 
 
 def _inverted(sizes: FloatArray, counts: IntArray, room: float, route: Route) -> Tail:
@@ -209,18 +216,32 @@ def sign_law(sizes: FloatArray, counts: IntArray) -> Law:
     return SignLaw(sizes, counts)
 
 
-def _lattice_at_most(integers: IntArray, counts: IntArray, allowed: int) -> Tail:
-    """Do the same in whole numbers."""
+def _work(integers: IntArray, counts: IntArray, allowed: int) -> float:
+    """Multiplications of a convolution of the shorter tail."""
+    shorter = min(allowed, int(np.sum(integers * counts)) - allowed - 1)
+    terms = np.sum(np.minimum(counts, shorter // integers) + 1)
+    return float(shorter + 1) * float(terms)
+
+
+def _convolved(integers: IntArray, counts: IntArray, allowed: int) -> Tail:
+    """Probability that the sum of a random subset is at most `allowed`."""
+    other = int(np.sum(integers * counts)) - allowed - 1
+    if other < allowed:
+        rest = float(np.sum(_mass_up_to(integers, counts, other)))
+        return Tail.of(rest).complement()
+    return Tail.of(float(np.sum(_mass_up_to(integers, counts, allowed))))
+
+
+def _lattice_inverted(
+    integers: IntArray, counts: IntArray, allowed: int, *, reach: float
+) -> Tail:
+    """Do the same by inversion over the lattice."""
     total = int(np.sum(integers * counts))
-    if 2 * allowed >= total:
-        return _lattice_at_most(integers, counts, total - allowed - 1).complement()
-    work = float(allowed + 1) * float(
-        np.sum(np.minimum(counts, allowed // integers) + 1)
-    )
-    if work <= CONVOLUTION_WORK:
-        return Tail.of(float(np.sum(_mass_up_to(integers, counts, allowed))))
     law = sign_law(integers.astype(np.float64), counts)
-    return upper_tail(law, float(total - 2 * allowed), step=2.0)
+    point = float(total - 2 * allowed)
+    if point >= 0.0:
+        return upper_tail(law, point, step=2.0, reach=reach)
+    return upper_tail(law, 2.0 - point, step=2.0, reach=reach).complement()
 
 
 def _mass_up_to(integers: IntArray, counts: IntArray, allowed: int) -> FloatArray:

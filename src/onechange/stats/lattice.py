@@ -112,7 +112,7 @@ def _decimal_multiplier(values: FloatArray, noise: float) -> int | None:
 def _common_denominator(values: FloatArray, noise: float) -> int | None:
     largest = float(np.max(np.abs(values)))
     multiplier = 1
-    for _ in range(8):
+    while True:  # the denominators of misfits are new ones, and soon too many
         misfits = values[~_fits(values, multiplier, noise)]
         if misfits.size == 0:
             return multiplier
@@ -123,7 +123,6 @@ def _common_denominator(values: FloatArray, noise: float) -> int | None:
             multiplier = lcm(multiplier, denominator)
             if largest * multiplier > LARGEST_INTEGER:
                 return None
-    return None
 
 
 def _denominator(value: float, noise: float) -> int | None:
@@ -139,11 +138,9 @@ def _denominator(value: float, noise: float) -> int | None:
             current,
             (whole * current[0] + before[0], whole * current[1] + before[1]),
         )
-        if current[1] > LARGEST_DENOMINATOR or rest == 0.0:
+        if current[1] > LARGEST_DENOMINATOR:
             break
     numerator, denominator = current
     if denominator > LARGEST_DENOMINATOR:
-        return None
-    if abs(value - numerator / denominator) > tolerance:
         return None
     return denominator // gcd(numerator, denominator)

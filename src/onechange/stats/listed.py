@@ -127,7 +127,7 @@ def compositions(total: int, n_cells: int) -> FloatArray:
     total : int
         The number, zero or more.
     n_cells : int
-        How many counts, zero or more each.
+        How many counts, one or more; each is zero or more.
 
     Returns
     -------
@@ -138,8 +138,6 @@ def compositions(total: int, n_cells: int) -> FloatArray:
     >>> compositions(2, 2).tolist()
     [[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]
     """
-    if n_cells == 0:
-        return np.zeros((0, 1 if total == 0 else 0))
     drawn = np.zeros((0, 1), dtype=np.int64)
     left = np.full(1, total, dtype=np.int64)
     for _ in range(n_cells - 1):

@@ -146,10 +146,7 @@ def _first(
     sums = np.floor(some * high + NEAR)
     near = sums > some * low - NEAR
     candidates = np.unique(sums[near] / some[near])
-    for mean in candidates.tolist():
-        if share(mean) > tail:
-            return float(mean)
-    return high
+    return next((mean for mean in candidates.tolist() if share(mean) > tail), high)
 
 
 def _width(values: FloatArray, counts: IntArray, span: int) -> int:
