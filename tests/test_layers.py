@@ -42,7 +42,7 @@ LAYERS: list[set[str]] = [
     {"compare"},
     {"sensitivity"},
     {"decide"},
-    {"simulate", "score"},
+    {"power", "simulate", "score"},
     {"report"},
     {"gate", "draft"},
     {"cli"},

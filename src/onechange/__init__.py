@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from onechange.oracle_context import with_oracle_context
     from onechange.paired import paired_delta
     from onechange.plan import Analysis, Change, Guardrail, Metric, Plan, Primary
+    from onechange.power import PowerResult, power
     from onechange.read import read
     from onechange.report import write_report
     from onechange.results import Columns, Results
@@ -54,6 +55,7 @@ _HOMES = {
     "PairingError": "errors",
     "Plan": "plan",
     "PlanError": "errors",
+    "PowerResult": "power",
     "Primary": "plan",
     "Results": "results",
     "RuleStatus": "decide",
@@ -69,6 +71,7 @@ _HOMES = {
     "exit_code": "decide",
     "judge_audit": "judge",
     "paired_delta": "paired",
+    "power": "power",
     "read": "read",
     "score": "score",
     "simulate": "simulate",
@@ -94,6 +97,7 @@ __all__ = [
     "PairingError",
     "Plan",
     "PlanError",
+    "PowerResult",
     "Primary",
     "Results",
     "RuleStatus",
@@ -109,6 +113,7 @@ __all__ = [
     "exit_code",
     "judge_audit",
     "paired_delta",
+    "power",
     "read",
     "score",
     "simulate",

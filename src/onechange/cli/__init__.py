@@ -30,6 +30,7 @@ app = typer.Typer(
 )
 for _name, _command in commands.COMMANDS.items():
     app.command(_name)(_command)
+app.command("power")(planning.power)
 _plan = typer.Typer(help="Write a draft plan.", no_args_is_help=True)
 _plan.command("init")(planning.plan_init)
 _plan.callback()(lambda: None)  # so that the only command keeps its name

@@ -21,11 +21,13 @@ __all__ = [
     "FILE",
     "FILES",
     "JUNIT",
+    "LEVEL",
     "ORACLE",
     "JUDGE",
     "OUTPUT",
     "PAGE",
     "PLAN",
+    "POWER",
     "QUESTION_SET",
     "RESULTS",
     "SCORE",
@@ -342,6 +344,86 @@ STDOUT: Group = {
     "quiet": _flag(
         bool, "--quiet", None, "Nothing on stdout.", panel="Output", default=False
     ),
+}
+LEVEL: Group = {key: ANALYSIS[key] for key in ("confidence_level", "interval", "seed")}
+POWER: Group = {
+    "delta": _flag(
+        float | None,
+        "--delta",
+        "D",
+        "True delta, variant minus baseline (a guardrail: 0).",
+        panel="Design",
+    ),
+    "margin": _flag(
+        float | None, "--margin", "M", "A guardrail with this margin.", panel="Design"
+    ),
+    "min_improvement": _flag(
+        float | None,
+        "--min-improvement",
+        "MIN",
+        "A primary that must improve by over MIN (0).",
+        panel="Design",
+    ),
+    "target": _flag(
+        float,
+        "--power",
+        "P",
+        "Wanted probability to pass (0.8).",
+        panel="Design",
+        default=0.8,
+    ),
+    "questions": _flag(
+        list[int] | None,
+        "--questions",
+        "N",
+        "Number of questions to look at. Repeatable.",
+        panel="Design",
+    ),
+    "trials": _flag(
+        list[int] | None,
+        "--trials",
+        "K",
+        "Number of trials to look at. Repeatable.",
+        panel="Design",
+    ),
+    "missing_rate": _flag(
+        float | None,
+        "--missing-rate",
+        "SHARE",
+        "Questions without a pair (as in the pilot).",
+        panel="Design",
+    ),
+    "comparisons": _flag(
+        int,
+        "--comparisons",
+        "N",
+        "Variants or rules that must hold together (1).",
+        panel="Design",
+        default=1,
+    ),
+    "sd": _flag(
+        float | None,
+        "--sd",
+        "SD",
+        "SD of one paired difference, in place of a pilot.",
+        panel="Design",
+    ),
+    "discordance": _flag(
+        float | None,
+        "--discordance",
+        "SHARE",
+        "Share of 0/1 pairs that differ, in place of a pilot.",
+        panel="Design",
+    ),
+    "simulations": _flag(
+        int,
+        "--simulations",
+        "N",
+        "Simulated experiments per design (1000).",
+        panel="Design",
+        default=1000,
+    ),
+    "picture": _word("--picture", "FILE", "Power curve as .svg or .png.", "Output"),
 }
 DRAFT: Group = {
     "out": _word(

@@ -1,0 +1,292 @@
+"""`power`: pilot files and an alternative -> questions and trials it takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from onechange.compare import compare
+from onechange.errors import MethodError, PlanError
+from onechange.plan import (
+    BUILT_IN_RATES,
+    Analysis,
+    Guardrail,
+    Plan,
+    Primary,
+    did_you_mean,
+)
+from onechange.power.closed import closed_form
+from onechange.power.pilot import Pilot, make_pilot
+from onechange.power.result import PowerResult
+from onechange.power.run import PowerRun, Progress, rule_text
+from onechange.read import read
+from onechange.results import Results
+from onechange.stats.estimate import Note
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Source = str | Path | Results | pd.DataFrame
+
+__all__ = ["power"]
+
+
+def power(
+    baseline: Source | None,
+    variant: Source | None = None,
+    *,
+    metric: str,
+    delta: float | None = None,
+    plan: Plan | None = None,
+    min_improvement: float | None = None,
+    margin: float | None = None,
+    target: float = 0.8,
+    questions: Sequence[int] = (),
+    trials: Sequence[int] = (),
+    missing_rate: float | None = None,
+    comparisons: int = 1,
+    sd: float | None = None,
+    discordance: float | None = None,
+    n_simulations: int = 1000,
+    seed: int = 7,
+    progress: Progress | None = None,
+) -> PowerResult:
+    """Find how many questions and trials a rule takes to pass.
+
+    Parameters
+    ----------
+    baseline, variant : path, DataFrame or Results, optional
+        The pilot. Without a variant, two trials of the baseline stand in for it
+        (A/A), unless `sd` or `discordance` is given.
+    metric : str
+        The metric of the rule.
+    delta : float, optional
+        True variant minus baseline, in the metric's unit; 0 for a guardrail.
+    plan : Plan, optional
+        Columns, ranges, level and rules; the rule on `metric` is taken from it.
+    min_improvement, margin : float, optional
+        A rule in place of that of the plan: a primary, or a guardrail.
+    target : float
+        Wanted probability to pass.
+    questions, trials : sequence of int
+        Designs to simulate; by default around what the formula names.
+    missing_rate : float, optional
+        Share of questions that end without a pair; by default as in the pilot.
+    comparisons : int
+        Rules or variants that must hold together: each is decided at the level
+        1 − (1 − level)/comparisons.
+    sd, discordance : float, optional
+        SD of one paired difference, or share of pairs of 0 and 1 that differ, in
+        place of a pilot: formulas alone.
+    n_simulations, seed : int
+        Experiments per design, and the seed of all.
+    progress : callable, optional
+        Called with the designs done and the designs in all.
+
+    Returns
+    -------
+    PowerResult
+
+    Raises
+    ------
+    OnechangeError
+        When a source cannot be read, the metric is not there, or the alternative
+        cannot be made of the pilot.
+
+    Notes
+    -----
+    The decision rule of `decide` is applied to experiments drawn from the pilot, see
+    `onechange.power.pass_probability`; the number of questions is interpolated
+    between the simulated ones on the probit scale.
+
+    Examples
+    --------
+    >>> planned = power(None, metric="score", delta=0.1, sd=0.35)
+    >>> planned.questions_needed
+    99
+    """
+    rule, true_delta = _rule(metric, plan, delta, min_improvement, margin)
+    _check(target, comparisons, n_simulations, missing_rate, sd, discordance)
+    asked = (plan or Plan()).analysis
+    level = 1 - (1 - asked.confidence_level) / comparisons
+    analysis = replace(asked, confidence_level=level)
+    if sd is not None or discordance is not None:
+        return _by_formula(
+            rule, true_delta, analysis, target, plan, sd, discordance, questions
+        )
+    if baseline is None:
+        raise MethodError(
+            "there is no pilot; give a baseline, or sd= (discordance= for scores of 0 "
+            "and 1)."
+        )
+    pilot = _pilot(baseline, variant, metric, plan)
+    run = PowerRun(
+        pilot=pilot,
+        rule=rule,
+        delta=true_delta,
+        analysis=analysis,
+        target=target,
+        missing_rate=pilot.missing_rate if missing_rate is None else missing_rate,
+        n_simulations=n_simulations,
+        seed=seed,
+        progress=progress,
+    )
+    return run.result(tuple(questions), tuple(trials))
+
+
+def _rule(
+    metric: str,
+    plan: Plan | None,
+    delta: float | None,
+    min_improvement: float | None,
+    margin: float | None,
+) -> tuple[Primary | Guardrail, float]:
+    if margin is not None and min_improvement is not None:
+        raise MethodError("give a margin or a min_improvement, not both.")
+    rule: Primary | Guardrail
+    if margin is not None:
+        rule = Guardrail(metric, margin=margin)
+    elif min_improvement is not None:
+        rule = Primary(metric, min_improvement)
+    else:
+        rule = _planned(metric, plan) or Primary(metric)
+    if delta is None and isinstance(rule, Primary):
+        raise MethodError(
+            f"which delta of {metric} is to be found? Give delta= (--delta), variant "
+            "minus baseline in the metric's unit."
+        )
+    if delta is not None and not math.isfinite(delta):
+        raise MethodError(f"delta is {delta}; give a finite number.")
+    return rule, 0.0 if delta is None else float(delta)
+
+
+def _planned(metric: str, plan: Plan | None) -> Primary | Guardrail | None:
+    if plan is None:
+        return None
+    for primary in plan.primary:
+        if primary.metric == metric:
+            return primary
+    for rule in plan.guardrails:
+        plain = rule.statistic == "mean" and rule.rule == "interval"
+        if rule.metric == metric and plain and isinstance(rule.margin, float | int):
+            return replace(rule, limit=None, every_slice=None, small_slices=None)
+    return None
+
+
+def _check(
+    target: float,
+    comparisons: int,
+    n_simulations: int,
+    missing_rate: float | None,
+    sd: float | None,
+    discordance: float | None,
+) -> None:
+    if not 0 < target < 1:
+        raise MethodError(f"the wanted power is {target}; give one between 0 and 1.")
+    if comparisons < 1:
+        raise MethodError(f"comparisons is {comparisons}; give 1 or more.")
+    if n_simulations < 100:
+        raise MethodError(f"n_simulations is {n_simulations}; give 100 or more.")
+    if missing_rate is not None and not 0 <= missing_rate < 1:
+        raise MethodError(f"missing_rate is {missing_rate}; give 0 or more, below 1.")
+    if sd is not None and not sd > 0:
+        raise MethodError(f"sd is {sd}; give a number above 0.")
+    if discordance is not None and not 0 < discordance <= 1:
+        raise MethodError(f"discordance is {discordance}; give a share above 0.")
+
+
+def _pilot(
+    baseline: Source, variant: Source | None, metric: str, plan: Plan | None
+) -> Pilot:
+    given = plan or Plan()
+    declared = tuple(m for m in given.metrics if m.name == metric)
+    if any(part.numerator is not None for part in declared):
+        raise MethodError(
+            f"{metric} is a ratio of two columns, whose power is not simulated; name "
+            "a metric that each question has."
+        )
+    plain = Plan(
+        metrics=declared,
+        columns=replace(given.columns, slices=()),
+        analysis=given.analysis,
+    )
+    arms = [
+        _only(_arm(source, plain, name), metric)
+        for source, name in ((baseline, "baseline"), (variant, "variant"))
+        if source is not None
+    ]
+    comparison = compare(arms[0], arms[-1], plain)
+    return make_pilot(comparison, metric, same_arm=variant is None)
+
+
+def _arm(source: Source, plan: Plan, name: str) -> Results:
+    if isinstance(source, Results):
+        return source
+    return read(source, columns=plan.columns, name=name)
+
+
+def _only(results: Results, metric: str) -> Results:
+    """Leave the metrics out that are not asked for."""
+    if metric in BUILT_IN_RATES:
+        return replace(results, metrics={})
+    if metric not in results.metrics:
+        known = [*results.metrics, *BUILT_IN_RATES]
+        raise PlanError(
+            f'{results.name}: "{metric}" is not a metric of the data; '
+            f"{did_you_mean(metric, known)}"
+        )
+    return replace(results, metrics={metric: results.metrics[metric]})
+
+
+def _by_formula(
+    rule: Primary | Guardrail,
+    delta: float,
+    analysis: Analysis,
+    target: float,
+    plan: Plan | None,
+    sd: float | None,
+    discordance: float | None,
+    questions: Sequence[int],
+) -> PowerResult:
+    declared = {m.name: m.direction for m in (plan.metrics if plan else ())}
+    direction = declared.get(rule.metric) or ("lower" if delta < 0 else "higher")
+    n = questions[0] if questions else None
+    found = closed_form(
+        rule,
+        delta,
+        direction,
+        sd=sd,
+        discordance=discordance,
+        n_pairs=n,
+        confidence_level=analysis.confidence_level,
+        target=target,
+    )
+    return PowerResult(
+        metric=rule.metric,
+        direction=direction,
+        rule=rule_text(rule),
+        delta=delta,
+        target=target,
+        n_pairs=None,
+        n_clusters=None,
+        n_trials=1,
+        pilot_delta=None,
+        pilot_sd=sd,
+        discordance=discordance,
+        same_arm=False,
+        missing_rate=0.0,
+        confidence_level=analysis.confidence_level,
+        points=(),
+        trial_points=(),
+        questions_needed=None if found is None else found.questions,
+        trials_needed=None,
+        smallest_delta=None if found is None else found.smallest_delta,
+        n_questions=n,
+        closed_form=found,
+        n_simulations=0,
+        seed=0,
+        notes=(Note("formula-only", "No pilot: the figures are those of a formula."),),
+    )
