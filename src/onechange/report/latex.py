@@ -18,6 +18,7 @@ from onechange.report.bibtex import bibtex, with_citations
 from onechange.report.content import build_document
 from onechange.report.context import comparison_of
 from onechange.report.document import (
+    Block,
     Bullets,
     Column,
     Document,
@@ -138,22 +139,38 @@ def _opening(document: Document) -> Iterator[str]:
         yield "\n".join(_text(sentence) for sentence in document.lead)
     compared = document.section("compared")
     for block in compared.blocks if compared else ():
-        if isinstance(block, Paragraph):
-            label = rf"\paragraph{{{_text(block.label)}.}} " if block.label else ""
-            yield label + _text(block.text)
+        yield from _sentences(block)
 
 
 def _section(section: Section) -> Iterator[str]:
-    tables = [b for b in (*section.blocks, *section.details) if isinstance(b, Table)]
-    for number, table in enumerate(tables, start=1):
-        name = f"{section.key}-{number}"
-        title = section.title
-        detail = table.caption or (table.columns[0].title if number > 1 else "")
-        if detail:
-            title += f": {detail}"
-        for part, rows in enumerate(_pages(table)):
-            more = " (continued)" if part else ""
-            yield _float(table, rows, f"{title}{more}", f"{name}{'-' * part}")
+    number = 0
+    for block in (*section.blocks, *section.details):
+        if isinstance(block, Table):
+            number += 1
+            yield from _floats(block, section, number)
+        elif block in section.blocks:
+            yield from _sentences(block)
+
+
+def _floats(table: Table, section: Section, number: int) -> Iterator[str]:
+    """Write one table, in several parts when it is longer than a page."""
+    name, title = f"{section.key}-{number}", section.title
+    detail = table.caption or (table.columns[0].title if number > 1 else "")
+    if detail:
+        title += f": {detail}"
+    for part, rows in enumerate(_pages(table)):
+        more = " (continued)" if part else ""
+        yield _float(table, rows, f"{title}{more}", f"{name}{'-' * part}")
+
+
+def _sentences(block: Block) -> Iterator[str]:
+    """Write what everybody reads between the tables; drawings are left out."""
+    if isinstance(block, Paragraph):
+        label = rf"\paragraph{{{_text(block.label)}.}} " if block.label else ""
+        yield label + _text(block.text)
+    elif isinstance(block, Bullets):
+        items = "\n".join(rf"\item {_text(item)}" for item in block.items)
+        yield f"\\begin{{itemize}}\n{items}\n\\end{{itemize}}"
 
 
 def _pages(table: Table) -> Iterator[range]:
