@@ -15,7 +15,12 @@ from onechange.report.context import (
     question_link,
     slice_text,
 )
-from onechange.report.deltas import clusters_column, counts_text, figures
+from onechange.report.deltas import (
+    clusters_column,
+    counts_text,
+    figures,
+    smallest_claim,
+)
 from onechange.report.document import (
     Block,
     Column,
@@ -213,7 +218,8 @@ def _slices_table(
         )
         for d in deltas
     )
-    return Table(columns, rows, links=links)
+    pvalues = tuple(smallest_claim(d) for d in deltas)
+    return Table(columns, rows, links=links, pvalues=pvalues)
 
 
 def _shrunken(
