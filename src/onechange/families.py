@@ -355,7 +355,7 @@ def _undefined(
     delta = member.delta
     if delta.statistic != "mean":
         why = "has no differences whose signs can be flipped"
-    elif delta.losses + delta.wins == 0:
+    elif delta.difference_range == (0.0, 0.0):
         why = "has no changed answer"
     else:
         why = "has no p-value"

@@ -206,7 +206,7 @@ def test_more_assignments_than_resamples_are_sampled() -> None:
     assert flips(5, n_resamples=31).exact
     assert not flips(5, n_resamples=30).exact
     parts = list(flips(20, n_resamples=300).batches())
-    assert [part.shape for part in parts] == [(20, 256), (20, 44)]
+    assert [part.shape for part in parts] == [(20, 128), (20, 128), (20, 44)]
     assert set(np.unique(parts[0])) == {-1.0, 1.0}
 
 
@@ -250,7 +250,7 @@ def test_family_wise_error_and_power_of_100_correlated_tests() -> None:
     )
     assert n_false / 1000 <= 0.065
     shown = {"max-t": 0, "holm": 0}
-    for i in range(60):
+    for i in range(30):
         columns = correlated(rng, 0.55)
         joint = max_t(columns, n_resamples=1999, seed=i).pvalues
         raw = [
@@ -260,4 +260,4 @@ def test_family_wise_error_and_power_of_100_correlated_tests() -> None:
         shown["max-t"] += sum(p <= 0.05 for p in joint[80:84])
         shown["holm"] += sum(p <= 0.05 for p in holm[80:84])
     assert shown["max-t"] >= shown["holm"]
-    assert shown["holm"] > 60  # the comparison is not one of nothing
+    assert shown["holm"] > 30  # the comparison is not one of nothing

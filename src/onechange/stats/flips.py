@@ -29,7 +29,7 @@ IntArray = NDArray[np.int64]
 
 MAX_UNITS = 16_384  # more are joined at random to so many groups:
 N_GROUPS = 4_096  # it bounds time and memory
-BATCH = 256  # flips held at once, a multiple of 8
+BATCH = 128  # flips held at once, a multiple of 8
 MANTISSA = 52
 
 _NOTHING = np.empty(0, dtype=np.int64)
@@ -173,17 +173,19 @@ def numbered(
 
     Notes
     -----
-    Units are numbered in the order in which columns name them, so that the slices of
-    the first breakdown are contiguous. Flipping random groups of units together is a
-    subgroup of all flips, so a test stays exact; its resolution is that of
+    Units are numbered in the order in which columns name them, the smallest columns
+    first, and the rows of each column are put in that order: the slices of a breakdown
+    are then contiguous, and so is the whole. Flipping random groups of units together
+    is a subgroup of all flips, so a test stays exact; its resolution is that of
     `N_GROUPS` units.
     """
-    named = np.concatenate([part.units for part in columns] or [_NOTHING])
+    by_size = sorted(columns, key=lambda part: part.units.size)
+    named = np.concatenate([part.units for part in by_size] or [_NOTHING])
     found, first = np.unique(named, return_index=True)
     number = np.empty(int(named.max(initial=-1)) + 1, dtype=np.int64)
     number[found[np.argsort(first)]] = np.arange(found.size)
     if found.size <= MAX_UNITS:
-        return [replace(part, units=number[part.units]) for part in columns], found.size
+        return [_renumbered(part, number) for part in columns], found.size
     group = random_groups(found.size, seed=seed)
     return [_added(part, group[number[part.units]]) for part in columns], N_GROUPS
 
@@ -231,6 +233,14 @@ def _all_signs(n_units: int, *, mirrored: bool) -> FloatArray:
     codes = np.arange(2**free, dtype=np.int64)
     bits = (codes[None, :] >> np.arange(n_units, dtype=np.int64)[:, None]) & 1
     return np.asarray(1.0 - 2.0 * bits)
+
+
+def _renumbered(columns: UnitColumns, number: IntArray) -> UnitColumns:
+    units = number[columns.units]
+    if np.all(units[1:] > units[:-1]):
+        return replace(columns, units=units)
+    order = np.argsort(units)
+    return UnitColumns(units[order], columns.values[order], columns.sizes[order])
 
 
 def _added(columns: UnitColumns, units: IntArray) -> UnitColumns:

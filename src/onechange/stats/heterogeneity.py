@@ -13,6 +13,7 @@ from onechange.errors import MethodError
 from onechange.stats.cluster import guarded_cr2_law
 from onechange.stats.estimate import Note, TestResult
 from onechange.stats.flips import flips, on_grid, random_groups, unit_columns
+from onechange.stats.products import products
 from onechange.stats.student import guard, guarded_t_law
 
 __all__ = ["Heterogeneity", "Pooled", "heterogeneity", "label_permutation", "pooled"]
@@ -327,7 +328,7 @@ def _prepared(
     joined = unit_columns(group[own], rows, np.ones(rows.shape, dtype=np.bool_))
     return _FlipSlice(
         units=joined.units,
-        sums=np.ascontiguousarray(on_grid(joined.values).T),
+        sums=on_grid(joined.values),
         n=n,
         square=float(np.sum(weight * sums**2)),
         sizes_term=float(np.sum(weight * sizes**2)),
@@ -342,7 +343,7 @@ def _q_of_flips(
     """Q of each flip, with the variances of the flipped differences."""
     deltas, variances = [], []
     for part in parts:
-        sums = part.sums @ signs[part.units]
+        sums = products(part.sums, signs[part.units])
         shift = sums[0] / part.n
         delta, n = shift + mean, part.n
         if part.clustered:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from onechange.errors import MethodError
 from onechange.stats.flips import Flips, UnitColumns, flips, numbered, on_grid
+from onechange.stats.products import products
 from onechange.stats.student import normal_quantile
 
 __all__ = ["MaxT", "adjusted_pvalues", "max_t", "simultaneous_level"]
@@ -211,7 +212,7 @@ class _Part:
     """One `UnitColumns` made ready: its rows of the signs, and one matrix."""
 
     rows: slice | IntArray
-    matrix: FloatArray  # (n_values + n_counts, n_rows): sums, then pair counts
+    matrix: FloatArray  # (n_rows, n_values + n_counts): sums, then pair counts
     n_values: int
     count: IntArray  # which row of pair counts belongs to each column
 
@@ -259,7 +260,7 @@ class _Family:
         """Return sums and signed pair counts of the living columns under some flips."""
         sums, counts = [], []
         for part in self.parts:
-            found = part.matrix @ signs[part.rows]
+            found = products(part.matrix, signs[part.rows])
             sums.append(found[: part.n_values])
             counts.append(found[part.n_values :][part.count])
         return np.vstack(sums)[self.alive], np.vstack(counts)[self.alive]
@@ -284,13 +285,26 @@ def _part(columns: UnitColumns, values: FloatArray) -> _Part:
     units = columns.units
     start = int(units[0]) if units.size else 0
     contiguous = bool(np.array_equal(units, np.arange(start, start + units.size)))
-    counts, count = np.unique(columns.sizes, axis=1, return_inverse=True)
+    counts, count = _distinct(columns.sizes)
     return _Part(
         slice(start, start + units.size) if contiguous else units,
-        np.ascontiguousarray(np.hstack([values, counts]).T),
+        np.hstack([values, counts]),
         values.shape[1],
-        np.asarray(count, dtype=np.int64).ravel(),
+        count,
     )
+
+
+def _distinct(columns: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Keep each column once, and tell which one each was: most often one for all."""
+    kept: list[FloatArray] = []
+    which = []
+    for column in columns.T:
+        same = (i for i, other in enumerate(kept) if np.array_equal(other, column))
+        place = next(same, len(kept))
+        if place == len(kept):
+            kept.append(column)
+        which.append(place)
+    return np.column_stack(kept), np.array(which, dtype=np.int64)
 
 
 def _statistic(
