@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from onechange.breakdowns import SliceBreakdown, slice_deltas
 from onechange.deltas import Delta
-from onechange.families import Family
+from onechange.families import Family, FamilyMember, adjust_family, question_units
 from onechange.overall import at_level, overall_deltas, rate_deltas
-from onechange.plan import Metric, Plan, SliceSpec, parse_slice
+from onechange.plan import BUILT_IN_RATES, Metric, Plan, SliceSpec, parse_slice
 from onechange.statistic_deltas import Resamples, ResamplesKey
 from onechange.values import VariantValues
 
@@ -59,9 +59,12 @@ def joint_deltas(
     Returns
     -------
     tuple of JointDelta
-        Empty for a single variant.
+        For a single variant: those of the primaries of which any may pass, else
+        empty.
     """
-    if len(variants) < 2 or not plan.has_rules:
+    if len(variants) < 2:
+        return _alternative_primaries(variants, metrics, plan)
+    if not plan.has_rules:
         return ()
     levels = {family.scope: family.interval_level for family in families}
     found: list[JointDelta] = []
@@ -85,3 +88,36 @@ def joint_deltas(
         found += [JointDelta(delta, level, spec) for delta in part.deltas]
         found += [JointDelta(delta, level, spec, joined=True) for delta in part.joined]
     return tuple(found)
+
+
+def _alternative_primaries(
+    variants: Sequence[VariantValues], metrics: Sequence[Metric], plan: Plan
+) -> tuple[JointDelta, ...]:
+    """Compute the primaries at the level at which their intervals hold together."""
+    names = {primary.metric for primary in plan.primary}
+    if plan.analysis.primaries != "any" or len(names) < 2:
+        return ()
+    chosen = [metric for metric in metrics if metric.name in names]
+
+    def deltas(of: Sequence[VariantValues]) -> list[Delta]:
+        return [
+            delta
+            for delta in (*overall_deltas(of, chosen, plan, {}), *rate_deltas(of))
+            if delta.metric in names and delta.statistic in ("mean", "ratio")
+        ]
+
+    members = [FamilyMember(delta, 0) for delta in deltas(variants)]
+    units = question_units(variants, plan.columns.cluster)
+    _, family = adjust_family(
+        [member for member in members if member.delta.metric not in BUILT_IN_RATES],
+        variants,
+        units,
+        plan.analysis,
+        scope="overall",
+    )
+    rates = sum(member.delta.metric in BUILT_IN_RATES for member in members)
+    level = family.interval_level if family else None
+    if level is None or rates:  # rates are outside the flips: by Bonferroni
+        level = 1 - (1 - plan.analysis.confidence_level) / len(names)
+    strict = at_level(variants, level)
+    return tuple(JointDelta(delta, level) for delta in deltas(strict))

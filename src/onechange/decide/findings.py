@@ -60,6 +60,16 @@ class Scope:
         found = self._of(rows, metric, statistic)
         return found[0] if found else None
 
+    def primary_delta(self, metric: str) -> Delta | None:
+        """Return the delta of a primary, at the joint level where any may pass."""
+        if not self.several:
+            found = self._of(
+                (row.delta for row in self.comparison.joint), metric, "mean"
+            )
+            if found:
+                return found[0]
+        return self.delta(metric)
+
     def slices(self, metric: str, statistic: str, spec_text: str) -> tuple[Delta, ...]:
         """Return the deltas of a metric in each slice of a breakdown."""
         return self._parts(metric, statistic, spec_text, joined=False)
@@ -72,10 +82,11 @@ class Scope:
         """Return the settings of the analysis with the interval that a delta got.
 
         A method that was asked for by name and does not fit the metric was replaced;
-        with several variants the level is the one at which all hold together.
+        with several variants, or primaries of which any may pass, the level is the one
+        at which all hold together.
         """
         asked = self.plan.analysis
-        for row in self.comparison.joint if self.several else ():
+        for row in self.comparison.joint:
             if row.delta is delta:
                 asked = replace(asked, confidence_level=row.confidence_level)
         used = None if delta.interval is None else delta.interval.method

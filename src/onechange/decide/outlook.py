@@ -10,14 +10,18 @@ from onechange.decide.findings import Scope
 from onechange.decide.sentences import about
 from onechange.decide.stability import slice_mask
 from onechange.delta import Delta, metric_sample
-from onechange.display import format_exact, format_number
+from onechange.display import format_exact, format_number, format_percent
+from onechange.plan import relative_margin
 from onechange.sensitivity import (
+    MarginCheck,
     margin_check,
     normal_quantile,
     questions_needed,
     questions_of_design,
+    resampled_margin_check,
     trials_of_design,
 )
+from onechange.statistic_deltas import loss_values
 from onechange.stats.estimate import Note
 from onechange.stats.projection import Contributions
 from onechange.stats.sample import PairedSample
@@ -42,46 +46,80 @@ def with_margin_check(
     Returns
     -------
     RuleStatus
-        Unchanged unless the margin is one on the mean.
+        Unchanged where the point value decides, and for ratio metrics.
     """
     margin, delta = status.margin, status.delta
-    kind = (status.rule, status.role)
-    if delta is None or margin is None or kind != ("interval", "guardrail"):
+    if delta is None or margin is None or status.rule != "interval":
         return status
-    if delta.statistic != "mean":
+    check = _check(scope, status, delta, margin, every_slice)
+    if check is None:
         return status
-    interval = delta.interval
+    return replace(
+        status,
+        pvalue_margin=check.pvalue_margin,
+        smallest_margin=check.smallest_margin,
+        pass_probability_unchanged=check.pass_probability_unchanged,
+        notes=(*status.notes, *_resolution_notes(scope, delta, margin, check)),
+    )
+
+
+def _check(
+    scope: Scope,
+    status: RuleStatus,
+    delta: Delta,
+    margin: float | str,
+    every_slice: str | None,
+) -> MarginCheck | None:
+    """Check a margin on the statistic of its rule; None where it cannot be."""
+    interval, estimate = delta.interval, delta.delta
     if isinstance(margin, str):
-        interval = delta.relative.interval if delta.relative else None
-    check = margin_check(
+        relative = delta.relative
+        interval = relative.interval if relative else None
+        estimate = relative.delta if relative else None
+    both_sides = status.role == "equivalence"
+    key = (scope.variant_name, delta.metric, delta.statistic, delta.slice)
+    draws = scope.comparison.resamples.get(key)
+    if draws is not None and estimate is not None:
+        return resampled_margin_check(
+            draws.relative if isinstance(margin, str) else draws.absolute,
+            estimate,
+            margin,
+            delta.direction,
+            interval=interval,
+            both_sides=both_sides,
+        )
+    corrected = any(row.corrected is delta for row in scope.comparison.labelled)
+    if corrected or delta.statistic not in ("mean", "loss_rate"):
+        return None
+    return margin_check(
         _sample(scope, delta, every_slice),
         margin,
         delta.direction,
         interval=interval,
         standard_error=delta.standard_error,
         analysis=scope.analysis(delta),
+        both_sides=both_sides,
     )
-    notes = status.notes
+
+
+def _resolution_notes(
+    scope: Scope, delta: Delta, margin: float | str, check: MarginCheck
+) -> tuple[Note, ...]:
+    """Note a margin that could not pass even if no answer changed."""
     smallest = check.smallest_margin
-    if (
-        smallest is not None
-        and not isinstance(margin, str)
-        and margin < smallest * (1 - 1e-9)
-    ):
-        decimals = scope.decimals.get(status.metric, 3)
-        text = (
-            f"The margin {format_exact(margin)} of {status.metric} is below "
-            f"{format_number(smallest, decimals)}, the smallest that {delta.n_pairs} "
-            "questions could show even if no answer changed."
-        )
-        notes = (*notes, Note("margin-below-resolution", text))
-    return replace(
-        status,
-        pvalue_margin=check.pvalue_margin,
-        smallest_margin=smallest,
-        pass_probability_unchanged=check.pass_probability_unchanged,
-        notes=notes,
+    size = relative_margin(margin) if isinstance(margin, str) else margin
+    if smallest is None or size >= smallest * (1 - 1e-9):
+        return ()
+    decimals = scope.decimals.get(delta.metric, 3)
+    if isinstance(margin, str):
+        shown, least = margin, format_percent(smallest)
+    else:
+        shown, least = format_exact(margin), format_number(smallest, decimals)
+    text = (
+        f"The margin {shown} of {delta.metric} is below {least}, the smallest that "
+        f"{delta.n_pairs} questions could show even if no answer changed."
     )
+    return (Note("margin-below-resolution", text),)
 
 
 def next_step(scope: Scope, status: RuleStatus) -> tuple[int | None, str]:
@@ -264,4 +302,9 @@ def _parts(scope: Scope, delta: Delta) -> Contributions | None:
 def _sample(scope: Scope, delta: Delta, every_slice: str | None) -> PairedSample:
     values = scope.comparison.values[scope.variant_name, delta.metric]
     mask = slice_mask(scope, delta, every_slice, values.paired.size)
+    if delta.statistic == "loss_rate":
+        metrics = scope.comparison.metrics
+        metric = next(m for m in metrics if m.name == delta.metric)
+        threshold, direction = metric.threshold or 0.0, metric.direction or "higher"
+        values = loss_values(values, threshold, direction)
     return metric_sample(values, mask)

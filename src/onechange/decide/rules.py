@@ -57,7 +57,7 @@ def primary_rule_status(scope: Scope, primary: Primary) -> RuleStatus:
     -------
     RuleStatus
     """
-    delta = scope.delta(primary.metric)
+    delta = scope.primary_delta(primary.metric)
     finding = unmeasured(scope, primary.metric, delta) or too_few(delta)
     if finding is None and delta is not None and delta.interval is not None:
         words = scope.words(primary.metric, delta.direction)

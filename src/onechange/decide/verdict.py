@@ -139,6 +139,12 @@ def _joint_note(comparison: Comparison) -> tuple[Note, ...]:
     if not levels:
         return ()
     shown = " and ".join(format_percent(round(level, 4)) for level in levels)
+    if len(comparison.variants) == 1:
+        text = (
+            f"One of {len(comparison.joint)} primaries is enough, so each is decided "
+            f"at the level at which all intervals hold together ({shown})."
+        )
+        return (Note("best-of-many", text),)
     text = (
         f"{len(comparison.variants)} variants are compared with one baseline, so each "
         f"is decided at the level at which all intervals hold together ({shown})."
@@ -188,6 +194,14 @@ def _check_plan(comparison: Comparison, plan: Plan) -> None:
         raise PlanError(
             "the plan names other human labels than the comparison was made with; "
             "call compare(baseline, variant, plan) first."
+        )
+    if plan.analysis.primaries == "any" and {p.metric for p in plan.primary} != {
+        p.metric for p in comparison.plan.primary
+    }:
+        raise PlanError(
+            "primaries of which any may pass are decided at the level at which all "
+            "hold together, which the comparison computes; call compare(baseline, "
+            "variant, plan) first."
         )
     missing = [spec.name for spec in plan.slices if spec not in comparison.plan.slices]
     if missing:

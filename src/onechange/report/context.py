@@ -178,7 +178,7 @@ def make_context(result: Comparison | Decision) -> Context:
 def _only(comparison: Comparison, variant: str) -> Comparison:
     """Return the part of a comparison that is about one variant."""
     names = [arm.name for arm in comparison.variants]
-    if len(names) < 2:
+    if len(names) < 2 and not comparison.joint:
         return comparison
     position = names.index(variant)
 

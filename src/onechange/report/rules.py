@@ -243,7 +243,9 @@ def _outlook_table(context: Context) -> Table | None:
                 else _direction(context, status.metric),
                 status.statistic,
             ),
-            context.number(status.metric, status.smallest_margin),
+            format_percent(status.smallest_margin)
+            if isinstance(status.margin, str)
+            else context.number(status.metric, status.smallest_margin),
             format_percent(status.pass_probability_unchanged, 0),
             format_count(status.further_questions),
         )

@@ -6,6 +6,7 @@ from onechange.sensitivity.margins import (
     margin_check,
     normal_quantile,
     questions_needed,
+    resampled_margin_check,
 )
 from onechange.sensitivity.rescoring import Scores, mean_status
 from onechange.sensitivity.tipping import (
@@ -26,6 +27,7 @@ __all__ = [
     "normal_quantile",
     "questions_needed",
     "questions_of_design",
+    "resampled_margin_check",
     "tipping_point",
     "trials_of_design",
 ]

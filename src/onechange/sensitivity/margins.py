@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from onechange.errors import MethodError
 from onechange.plan import Analysis, relative_margin
@@ -19,7 +20,10 @@ __all__ = [
     "margin_check",
     "normal_quantile",
     "questions_needed",
+    "resampled_margin_check",
 ]
+
+FloatArray = NDArray[np.float64]
 
 POWER = 0.8
 
@@ -53,6 +57,7 @@ def margin_check(
     interval: Interval | None,
     standard_error: float | None,
     analysis: Analysis,
+    both_sides: bool = False,
 ) -> MarginCheck:
     """Test at the margin, and say which margins this sample could show at all.
 
@@ -70,36 +75,96 @@ def margin_check(
         Standard error of the delta.
     analysis : Analysis
         Level and name of the interval.
+    both_sides : bool, default False
+        Whether a change in either direction counts (equivalence).
 
     Returns
     -------
     MarginCheck
+        For a relative margin the smallest margin is a share of the baseline.
 
     Notes
     -----
     With w the distance from the estimate to the deciding end of the interval, the
-    chance to pass if the true delta is 0 is Φ((margin − w)/SE).
+    chance to pass if the true delta is 0 is Φ((margin − w)/SE); for a change in
+    either direction max(0, 2 Φ((margin − w)/SE) − 1), w the larger distance. The p of
+    both sides is the larger of the two one-sided ones.
     """
     if interval is None:
         return MarginCheck(None, None, None)
-    if isinstance(margin, str):
-        return _relative_check(sample, relative_margin(margin), direction, analysis)
-    pvalue = choose.margin_pvalue(
-        sample,
-        -margin if direction == "higher" else margin,
-        alternative="greater" if direction == "higher" else "less",
-        name=analysis.interval,
-        confidence_level=analysis.confidence_level,
-        n_resamples=analysis.n_resamples,
-        seed=analysis.seed,
-    )
+    relative = isinstance(margin, str)
+    size = relative_margin(margin) if isinstance(margin, str) else float(margin)
+    worse = "lower" if direction == "higher" else "higher"
+    sides = (direction, worse) if both_sides else (direction,)
+    pvalues = [
+        _pvalue(sample, size, side, analysis, relative=relative) for side in sides
+    ]
+    unchanged = _unchanged_interval(sample, analysis, relative=relative)
+    estimate = _estimate(sample, relative=relative)
+    distance = max(_distance(interval, estimate, side) for side in sides)
+    if relative:
+        tail = (1 + interval.confidence_level) / 2
+        standard_error = distance / normal_quantile(tail)
+    chance = _pass_probability(size - distance, standard_error)
+    if both_sides and chance is not None:
+        chance = max(0.0, 2 * chance - 1)
     return MarginCheck(
-        pvalue_margin=pvalue,
-        smallest_margin=_smallest_margin(sample, direction, analysis),
-        pass_probability_unchanged=_pass_probability(
-            margin - _worse_distance(sample, interval, direction), standard_error
-        ),
+        pvalue_margin=None
+        if None in pvalues
+        else max(pvalue for pvalue in pvalues if pvalue is not None),
+        smallest_margin=None
+        if unchanged is None
+        else max(0.0, *(worsening_ends(unchanged, side)[1] for side in sides)),
+        pass_probability_unchanged=chance,
     )
+
+
+def resampled_margin_check(
+    resamples: FloatArray,
+    estimate: float,
+    margin: float | str,
+    direction: str,
+    *,
+    interval: Interval | None,
+    both_sides: bool = False,
+) -> MarginCheck:
+    """Test a quantile at its margin, in the resamples that made its interval.
+
+    Parameters
+    ----------
+    resamples : ndarray of float, shape (n_resamples,)
+        Bootstrap deltas, relative ones for a relative margin.
+    estimate : float
+        The delta, or the relative delta.
+    margin, direction, interval, both_sides
+        As for `margin_check`.
+
+    Returns
+    -------
+    MarginCheck
+        Without a smallest margin: with no changed answer a quantile does not move
+        in any resample.
+    """
+    if interval is None or resamples.size == 0:
+        return MarginCheck(None, None, None)
+    size = relative_margin(margin) if isinstance(margin, str) else float(margin)
+    worse = "lower" if direction == "higher" else "higher"
+    sides = (direction, worse) if both_sides else (direction,)
+    pvalues = [
+        choose.quantile_margin_pvalue(
+            resamples,
+            -size if side == "higher" else size,
+            alternative="greater" if side == "higher" else "less",
+        )
+        for side in sides
+    ]
+    distance = max(_distance(interval, estimate, side) for side in sides)
+    finite = resamples[np.isfinite(resamples)]
+    spread = float(np.std(finite)) if finite.size == resamples.size else None
+    chance = _pass_probability(size - distance, spread)
+    if both_sides and chance is not None:
+        chance = max(0.0, 2 * chance - 1)
+    return MarginCheck(max(p for p in pvalues if p is not None), None, chance)
 
 
 def questions_needed(
@@ -152,42 +217,72 @@ def normal_quantile(probability: float) -> float:
     return float(ndtri(probability))
 
 
-def _relative_check(
-    sample: PairedSample, share: float, direction: str, analysis: Analysis
-) -> MarginCheck:
-    pvalue = choose.relative_margin_pvalue(
-        sample,
-        -share if direction == "higher" else share,
-        alternative="greater" if direction == "higher" else "less",
-        confidence_level=analysis.confidence_level,
-    )
-    return MarginCheck(pvalue, None, None)
-
-
-def _smallest_margin(
-    sample: PairedSample, direction: str, analysis: Analysis
+def _pvalue(
+    sample: PairedSample,
+    size: float,
+    direction: str,
+    analysis: Analysis,
+    *,
+    relative: bool,
 ) -> float | None:
+    delta = -size if direction == "higher" else size
+    alternative = "greater" if direction == "higher" else "less"
+    if relative:
+        return choose.relative_margin_pvalue(
+            sample,
+            delta,
+            alternative=alternative,
+            confidence_level=analysis.confidence_level,
+        )
+    return choose.margin_pvalue(
+        sample,
+        delta,
+        alternative=alternative,
+        name=analysis.interval,
+        confidence_level=analysis.confidence_level,
+        n_resamples=analysis.n_resamples,
+        seed=analysis.seed,
+    )
+
+
+def _unchanged_interval(
+    sample: PairedSample, analysis: Analysis, *, relative: bool
+) -> Interval | None:
+    """Return the interval that decides if no answer changed."""
     unchanged = replace(
         sample, variant=sample.baseline, difference=np.zeros_like(sample.difference)
     )
-    try:
-        interval = choose.decision_interval(
-            unchanged,
-            name=analysis.interval,
-            confidence_level=analysis.confidence_level,
-            n_resamples=analysis.n_resamples,
-            seed=analysis.seed,
+    if relative:
+        interval = choose.relative_interval(
+            unchanged, confidence_level=analysis.confidence_level
         ).interval
-    except MethodError:  # the named method does not exist without changed answers
+    else:
+        try:
+            interval = choose.decision_interval(
+                unchanged,
+                name=analysis.interval,
+                confidence_level=analysis.confidence_level,
+                n_resamples=analysis.n_resamples,
+                seed=analysis.seed,
+            ).interval
+        except MethodError:  # the named method does not exist without changed answers
+            return None
+    if interval is None or interval.degenerate or interval.low == interval.high:
         return None
-    if interval is None or interval.degenerate:
-        return None
-    return max(0.0, worsening_ends(interval, direction)[1])
+    ends = (interval.low, interval.high)
+    return interval if all(math.isfinite(end) for end in ends) else None
 
 
-def _worse_distance(sample: PairedSample, interval: Interval, direction: str) -> float:
+def _estimate(sample: PairedSample, *, relative: bool) -> float:
+    total = math.fsum(sample.difference)
+    base = math.fsum(sample.baseline)
+    if relative:
+        return total / base if base else math.nan
+    return total / sample.n_pairs
+
+
+def _distance(interval: Interval, estimate: float, direction: str) -> float:
     """From the estimate to the end of the interval where the worsening is largest."""
-    estimate = math.fsum(sample.difference) / sample.n_pairs
     end = interval.low if direction == "higher" else interval.high
     return abs(end - estimate)
 
@@ -195,7 +290,7 @@ def _worse_distance(sample: PairedSample, interval: Interval, direction: str) ->
 def _pass_probability(room: float, standard_error: float | None) -> float | None:
     from scipy.special import ndtr
 
-    if standard_error is None:
+    if standard_error is None or math.isnan(room):
         return None
     if standard_error == 0:
         return 1.0 if room >= 0 else 0.0

@@ -24,7 +24,11 @@ from onechange.stats.methods import (
     with_two_way,
 )
 from onechange.stats.names import INTERVAL_NAMES, TEST_NAMES, known_name
-from onechange.stats.quantile import quantile_arm_interval, quantile_delta
+from onechange.stats.quantile import (
+    quantile_arm_interval,
+    quantile_delta,
+    quantile_margin_pvalue,
+)
 from onechange.stats.relative import (
     Relative,
     fieller_margin_pvalue,
@@ -48,6 +52,7 @@ __all__ = [
     "margin_pvalue",
     "quantile_arm_interval",
     "quantile_delta",
+    "quantile_margin_pvalue",
     "ratio_delta",
     "relative_interval",
     "relative_margin_pvalue",
