@@ -73,16 +73,19 @@ class Route:
         As in `upper_tail`.
     most_states : float
         States per half up to which subsets are counted without trying inversion.
+    fallback : bool
+        Whether an inversion that is not accurate is followed by something better.
     """
 
     lattice: bool = True
     reach: float = REACH
     centres: FloatArray = field(default_factory=lambda: NO_CENTRES)
     most_states: float = MANY_STATES
+    fallback: bool = True
 
 
 ANY_ROUTE = Route()
-MAIN_LOBE = Route(lattice=False, reach=0.0, most_states=0.0)
+MAIN_LOBE = Route(lattice=False, reach=0.0, most_states=0.0, fallback=False)
 
 
 def subset_tail(values: FloatArray, counts: IntArray, route: Route = ANY_ROUTE) -> Tail:
@@ -164,7 +167,7 @@ def _sum_at_most(
 
     tail = inverted(route.reach)
     error = tail.error * tail.probability
-    if error <= ACCEPTED or route.reach != REACH:
+    if error <= ACCEPTED or not route.fallback:
         return tail
     if error > 6.0 * ACCEPTED and states <= LARGEST_HALF:
         return Tail.of(count_below(sizes, counts, room, noise))

@@ -37,9 +37,9 @@ IntArray = NDArray[np.int64]
 Share = Callable[[float, float], Tail]
 Units = tuple[FloatArray, FloatArray, IntArray]  # sums, sizes, how many of each
 
-FINEST = 1e7  # j n k of the last lobe that moves a limit
+FINEST = 3e6  # j n k of the last lobe that moves a limit noticeably
 MANY_LOBES = 20_000.0
-ACCURACY = 2e-7  # of a limit, in standard deviations of the values
+ACCURACY = 5e-7  # of a limit, in standard deviations of the values
 NO_ERROR = 1e-11  # without a lobe that counts, none is looked for again
 LISTED_STATES = 2.0**14  # subsets whose means are listed one by one
 
@@ -140,9 +140,7 @@ def _reach(counts: IntArray, share: Share, start: float) -> float | None:
         return 0.0 if apart <= NO_ERROR else REACH
     if error <= 2.0 * ACCEPTED:
         return REACH
-    if states > MANY_STATES and (error <= 6.0 * ACCEPTED or states > LARGEST_HALF):
-        return 10.0 * REACH
-    return None
+    return None if states <= MANY_STATES else 10.0 * REACH
 
 
 def _counted_limit(
@@ -197,7 +195,7 @@ def _direct_share(units: Units, found: Lattice | None) -> Share:
         centres = NO_CENTRES
         if reach > 0.0 and found is not None:
             centres = _lobe_centres(found, sizes, counts, delta)
-        route = Route(False, reach, centres, FEW_STATES)
+        route = Route(False, reach, centres, FEW_STATES, fallback=False)
         return subset_tail(values - delta * sizes, counts, route)
 
     return share
