@@ -13,6 +13,7 @@ from scipy.stats import chi2
 from onechange.stats.flips import UnitColumns
 from onechange.stats.heterogeneity import label_permutation, pooled
 from onechange.stats.multiplicity import adjusted_pvalues, max_t
+from onechange.stats.related import cochran_q
 
 ORACLE = json.loads(
     (Path(__file__).parent / "multiplicity_slices.json").read_text(encoding="utf-8")
@@ -99,11 +100,7 @@ def test_label_permutation(name: str) -> None:
 
 
 def test_cochran_q_of_related_samples() -> None:
-    """The comparison of several 0/1 settings by their totals, as statsmodels has it."""
-    from statsmodels.stats.contingency_tables import cochrans_q
-
     (name,) = named("cochran_Q_related/")
-    correct = np.array(data(name)["correct"])
-    found = cochrans_q(correct)
+    found = cochran_q(np.array(data(name)["correct"], dtype=float))
     assert found.statistic == close(name, CASES[name]["value"]["Q"])
     assert found.pvalue == close(name, CASES[name]["value"]["p"])
