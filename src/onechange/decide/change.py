@@ -8,8 +8,9 @@ from onechange.align import SettingChange
 from onechange.compare import Comparison
 from onechange.errors import PlanError
 from onechange.plan import Change, Plan
+from onechange.stats.estimate import Note
 
-__all__ = ["change_objections", "check_question_set"]
+__all__ = ["change_notes", "change_objections", "check_question_set"]
 
 QUESTION_SET = "question_set"
 
@@ -34,7 +35,9 @@ def change_objections(comparison: Comparison, plan: Plan, position: int) -> list
     """
     if plan.change is None:
         return []
-    changed = comparison.audits[position].settings_changed
+    audit = comparison.audits[position]
+    # An arm without settings shows no change: that is said in a note.
+    changed = audit.settings_changed if all(audit.settings_recorded) else ()
     accepted = {plan.change.setting, *plan.accepted_changes}
     further = [row for row in changed if row.setting not in accepted]
     objections = []
@@ -48,6 +51,33 @@ def change_objections(comparison: Comparison, plan: Plan, position: int) -> list
         comparison.variants[position].settings.get(plan.change.setting),
     )
     return objections + _mismatch(plan.change, arms)
+
+
+def change_notes(comparison: Comparison, plan: Plan, position: int) -> list[Note]:
+    """Note a declared setting that arms with settings do not record.
+
+    Parameters
+    ----------
+    comparison, plan, position
+        As for `change_objections`.
+
+    Returns
+    -------
+    list of Note
+        ``settings-unknown``, or nothing.
+    """
+    if plan.change is None:
+        return []
+    arms = (comparison.baseline, comparison.variants[position])
+    lacking = [arm for arm in arms if plan.change.setting not in arm.settings]
+    if not lacking or not all(arm.settings for arm in arms):
+        return []
+    where = "neither arm" if len(lacking) == 2 else f"all arms but {lacking[0].name}"
+    text = (
+        f"The declared setting {plan.change.setting} is recorded in {where}, so its "
+        "change cannot be checked."
+    )
+    return [Note("settings-unknown", text)]
 
 
 def check_question_set(comparison: Comparison, plan: Plan, position: int) -> None:

@@ -6,7 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onechange.compare import Comparison
-from onechange.decide.change import change_objections, check_question_set
+from onechange.decide.change import (
+    change_notes,
+    change_objections,
+    check_question_set,
+)
 from onechange.decide.decision import Decision, RuleStatus
 from onechange.decide.findings import Scope
 from onechange.decide.outlook import next_step, with_margin_check
@@ -82,6 +86,7 @@ def decide(
         tipping_points=tuple(stability_sentences(statuses, word)),
         notes=(
             *(Note("plan-deviation", text) for text in rules.deviations),
+            *change_notes(comparison, rules, position),
             *_joint_note(comparison),
         ),
         variant_name=scope.variant_name,
