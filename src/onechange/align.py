@@ -178,6 +178,34 @@ def _labels(pairs: Pairs) -> dict[str, TextArray]:
     return labels
 
 
+def _conflict_notes(pairs: Pairs, columns: Columns) -> list[Note]:
+    """Note the declared labels that differ between the arms for a question."""
+    notes = []
+    declared = [
+        *columns.slices,
+        *([] if columns.cluster is None else [columns.cluster]),
+    ]
+    for column in dict.fromkeys(declared):
+        arms = (pairs.baseline, pairs.variant)
+        if not all(column in arm.texts for arm in arms):
+            continue
+        first, second = (
+            first_texts(arm.question, arm.texts[column], pairs.question_id.size)
+            for arm in arms
+        )
+        both = pairs.paired & first.astype(np.bool_) & second.astype(np.bool_)
+        differ = np.flatnonzero(both & (first != second))
+        if differ.size:
+            ids = [str(pairs.question_id[i]) for i in differ]
+            text = (
+                f"{column} differs between the arms for {differ.size} "
+                f"{'question' if differ.size == 1 else 'questions'} ({listed(ids)}); "
+                "the baseline's label is used."
+            )
+            notes.append(Note("labels-differ", text))
+    return notes
+
+
 def _clusters(
     pairs: Pairs, column: str | None, arms: Sequence[Results]
 ) -> IntArray | None:
@@ -233,6 +261,7 @@ def _audit(
         *_metric_notes(pairs, names),
         *(Note("scale-mismatch", text) for text in scales.values()),
         *setting_notes(changes, recorded, names),
+        *_conflict_notes(pairs, columns),
         *label_notes(pairs, (*columns.slices, columns.cluster, *columns.settings)),
     ]
     return replace(audit, notes=tuple(notes))

@@ -94,7 +94,9 @@ def compare(
     arms = _variants(variant, plan, variant_name)
     aligned = [align(base, arm, columns=plan.columns) for arm in arms]
     audits = tuple(audit for _, audit in aligned)
-    metrics, notes = resolve_metrics(plan, _metric_names(audits))
+    texts = {label for pairs, _ in aligned for label in pairs.labels}
+    metrics, notes = resolve_metrics(plan, _metric_names(audits), texts=texts)
+    _check_measured(audits, texts)
     variants = [
         variant_values(arm.name, pairs, metrics, plan)
         for arm, (pairs, _) in zip(arms, aligned, strict=True)
@@ -183,6 +185,16 @@ def _source_name(source: Source, position: int) -> str:
     if isinstance(source, (str, Path)):
         return Path(source).stem
     return source.name if isinstance(source, Results) else f"variant {position + 1}"
+
+
+def _check_measured(audits: Sequence[Audit], texts: set[str]) -> None:
+    """Refuse arms in which nothing is measured."""
+    if not _metric_names(audits):
+        raise PairingError(
+            "no metric in the data: no column holds numbers, true or false. Columns "
+            f"of text: {', '.join(sorted(texts)) or 'none'}; turn words such as yes "
+            "and no into 1 and 0 first."
+        )
 
 
 def _metric_names(audits: Sequence[Audit]) -> list[str]:

@@ -104,6 +104,13 @@ def read(
             return _read_path(Path(source), columns, input_format, name)
         if hasattr(source, "iloc"):
             return _read_frame(source, columns, name or "frame")
+        if not isinstance(source, Sequence) or not all(
+            isinstance(path, str | Path) for path in source
+        ):
+            raise InputError(
+                f"{type(source).__name__} is not a source of results; pass a path, a "
+                "list of paths (one per trial), a pandas DataFrame or Results."
+            )
         paths = [Path(path) for path in source]
         return _read_trials(paths, columns, input_format, name)
     except RecursionError:

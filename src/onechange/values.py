@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from onechange.delta import Methods, MetricValues
-from onechange.errors import PlanError
+from onechange.errors import InputError, PlanError
 from onechange.missing import filled_means
 from onechange.pairs import Pairs, question_means, rate
 from onechange.plan import Metric, Plan
@@ -18,6 +18,7 @@ from onechange.trials import MetricTrials, metric_trials, rate_runs
 
 __all__ = ["RATES", "VariantValues", "asked_methods", "variant_values"]
 
+LARGEST_SCORE = 1e100
 RATES = {"failed": "lower", "unscored": "lower", "answered": "higher"}
 
 
@@ -66,6 +67,7 @@ def variant_values(
         When the policy for unscored questions does not fit a metric.
     """
     values = {metric.name: _metric_values(pairs, metric, plan) for metric in metrics}
+    _check_size(values)
     trials = {
         metric.name: _metric_trials(name, pairs, metric, values[metric.name], plan)
         for metric in metrics
@@ -131,6 +133,20 @@ def _fitted(
         )
         fitted[name] = (fitting, notes)
     return fitted
+
+
+def _check_size(values: Mapping[str, MetricValues]) -> None:
+    """Refuse scores whose squares would overflow."""
+    for name, metric in values.items():
+        for scores in (metric.baseline, metric.variant):
+            largest = float(
+                np.max(np.abs(scores), initial=0.0, where=~np.isnan(scores))
+            )
+            if largest > LARGEST_SCORE:
+                raise InputError(
+                    f"{name}: a score is as large as {largest:.3g}; scores beyond "
+                    f"{LARGEST_SCORE:g} cannot be summed safely. Rescale the metric."
+                )
 
 
 def _metric_values(pairs: Pairs, metric: Metric, plan: Plan) -> MetricValues:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -159,3 +161,125 @@ def test_the_default_text_of_decide_fits_one_screen(tmp_path: Path) -> None:
     lines = text.split("\nIn ")[0].strip().splitlines()
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 100 or lines[-1].startswith("unit:")
+
+
+def test_an_output_may_not_replace_an_input_or_another_output(tmp_path: Path) -> None:
+    for arm in ARMS:
+        (tmp_path / arm.name).write_bytes(arm.read_bytes())
+    before = (tmp_path / "variant.csv").read_bytes()
+    words = ("compare", "baseline.csv", "variant.csv")
+    for flags in (
+        ("--markdown", "variant.csv"),
+        ("--json", "./baseline.csv"),
+        ("--json", "same.out", "--markdown", "same.out"),
+    ):
+        done = run(*words, *flags, cwd=tmp_path)
+        assert done.returncode == 2, flags
+        assert "name another" in done.stderr
+    done = run("convert", "variant.csv", "--out", "variant.csv", cwd=tmp_path)
+    assert done.returncode == 2
+    assert (tmp_path / "variant.csv").read_bytes() == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["baseline.csv", "variant.csv"]
+
+
+def test_a_link_is_followed_and_a_pipe_is_written_to(tmp_path: Path) -> None:
+    real, link, pipe = (tmp_path / name for name in ("real.json", "link.json", "pipe"))
+    real.write_text("earlier")
+    link.symlink_to(real)
+    assert run("compare", *ARMS, "--quiet", "--json", link).returncode == 0
+    assert link.is_symlink()
+    assert json.loads(real.read_text())["schema"] == 1
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True)
+    assert run("compare", *ARMS, "--quiet", "--json", pipe).returncode == 0
+    assert json.loads(reader.communicate(timeout=30)[0])["schema"] == 1
+    assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (("--metric=nope",), '"nope" is not a metric'),
+        (("--metric=answer_score", "--metric=latency"), '"latency" is not a metric'),
+        (("--metric=question_type",), "question_type"),
+    ],
+)
+def test_a_metric_that_is_not_there_is_refused(flags: tuple, told: str) -> None:
+    done = run("compare", *ARMS, *flags)
+    assert done.returncode == 2
+    assert told in done.stderr
+
+
+def test_a_primary_that_holds_text_says_so(tmp_path: Path) -> None:
+    for arm in ("b", "v"):
+        rows = "".join(f"q{i},{'yes' if i % 2 else 'no'},0.{i}\n" for i in range(9))
+        (tmp_path / f"{arm}.csv").write_text("question_id,ok,score\n" + rows)
+    done = run("decide", "b.csv", "v.csv", "--primary=ok", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "holds text" in done.stderr
+
+
+def test_arms_without_any_metric_are_refused(tmp_path: Path) -> None:
+    rows = "".join(f"q{i},{'yes' if i % 2 else 'no'}\n" for i in range(9))
+    (tmp_path / "b.csv").write_text("question_id,ok\n" + rows)
+    done = run("compare", "b.csv", "b.csv", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "no metric in the data" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--guardrail=answer_score:0.1", "--guardrail=answer_score:0.2"),
+        ("--primary=answer_score", "--primary=latency_ms"),
+    ],
+)
+def test_a_rule_given_twice_is_refused(flags: tuple) -> None:
+    done = run("decide", *ARMS, *flags)
+    assert done.returncode == 2
+    assert "given" in done.stderr
+
+
+def test_variants_of_the_same_file_name_are_told_apart(tmp_path: Path) -> None:
+    for folder_name in ("r1", "r2", "r3"):
+        (tmp_path / folder_name).mkdir()
+        (tmp_path / folder_name / "results.csv").write_bytes(ARMS[1].read_bytes())
+    files = [f"r{i}/results.csv" for i in (1, 2, 3)]
+    done = run("compare", *files, "--format=json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    names = [v["name"] for v in json.loads(done.stdout)["inputs"]["variants"]]
+    assert names == ["r2/results", "r3/results"]
+
+
+def test_labels_that_differ_between_the_arms_are_noted(tmp_path: Path) -> None:
+    rows = [f"q{i},{'ab'[i % 2]},0.{i}" for i in range(9)]
+    (tmp_path / "b.csv").write_text("question_id,kind,score\n" + "\n".join(rows) + "\n")
+    rows[3] = rows[3].replace(",b,", ",a,")
+    (tmp_path / "v.csv").write_text("question_id,kind,score\n" + "\n".join(rows) + "\n")
+    done = run(
+        "compare", "b.csv", "v.csv", "--slice=kind", "--format=json", cwd=tmp_path
+    )
+    notes = json.loads(done.stdout)["audit"]["notes"]
+    assert "q3" in next(n["text"] for n in notes if n["code"] == "labels-differ")
+
+
+def test_scores_too_large_to_sum_are_refused(tmp_path: Path) -> None:
+    rows = "".join(f"q{i},{i + 1}e300\n" for i in range(9))
+    (tmp_path / "b.csv").write_text("question_id,score\n" + rows)
+    done = run("compare", "b.csv", "b.csv", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "score" in done.stderr
+    assert "defect" not in done.stderr
+
+
+@pytest.mark.parametrize("source", [None, 3, [{"question_id": "q1"}]])
+def test_what_is_no_source_is_refused_from_python(source: object) -> None:
+    with pytest.raises(oc.InputError, match="not a source of results"):
+        oc.read(source)
+
+
+def test_a_plan_without_rules_says_that_it_has_none(tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text('[experiment]\nname = "nothing"\n')
+    done = run("decide", *ARMS, "--plan", "plan.toml", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "plan.toml: nothing in the plan says what to decide" in done.stderr

@@ -10,7 +10,7 @@ import typer
 
 from onechange.cli import options as o
 from onechange.cli import scoring
-from onechange.cli.output import outputs, print_out
+from onechange.cli.output import check_apart, input_files, outputs, print_out
 from onechange.cli.step_summary import append_step_summary
 
 if TYPE_CHECKING:
@@ -124,7 +124,12 @@ def trials(words: dict[str, Any]) -> None:
     from onechange.trials import analyse_trials
 
     targets = {name: words[name] for name in ("markdown", "json")}
-    with outputs(targets, stdout=words["format"], quiet=words["quiet"]) as out:
+    with outputs(
+        targets,
+        stdout=words["format"],
+        quiet=words["quiet"],
+        inputs=input_files(words),
+    ) as out:
         plan = read_plan(words)
         result: Any
         if words["variant"] is None and words["variant_name"] is None:
@@ -146,6 +151,7 @@ def convert(words: dict[str, Any]) -> None:
     from onechange.cli.inputs import read_plan, read_system
     from onechange.formats import convert as write_rows
 
+    check_apart({"out": words["out"]}, input_files(words))
     results = read_system(words, read_plan(words))
     for path in write_rows(results, words["out"]):
         typer.echo(f"Written: {path} ({results.n_rows} rows)", err=True)
@@ -193,6 +199,7 @@ def _outputs(words: dict[str, Any]) -> Any:
         stdout=words["format"],
         quiet=words["quiet"],
         pictures=words.get("pictures"),
+        inputs=input_files(words),
     )
 
 

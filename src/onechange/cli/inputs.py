@@ -27,7 +27,7 @@ def read_plan(words: dict[str, Any], *, decide: bool = False) -> Plan:
     path = words.get("plan")
     plan = plan_from_flags(
         None if path is None else Plan.load(path),
-        primary=words.get("primary"),
+        primary=_only("--primary", words.get("primary")),
         guardrails=words.get("guardrail") or (),
         slices=words.get("slice") or (),
         metrics=words.get("metric") or (),
@@ -55,11 +55,22 @@ def read_plan(words: dict[str, Any], *, decide: bool = False) -> Plan:
         },
     )
     if decide and not plan.has_rules:
+        place = "nothing" if path is None else f"{path}: nothing in the plan"
         raise PlanError(
-            "nothing says what to decide; pass --plan FILE, or --primary NAME and "
-            "--guardrail NAME:MARGIN."
+            f"{place} says what to decide; add a [primary] or a [[guardrail]] to a "
+            "plan (--plan FILE), or pass --primary NAME and --guardrail NAME:MARGIN."
         )
     return plan
+
+
+def _only(flag: str, values: Sequence[str] | None) -> str | None:
+    """Take the one value of a flag that may be given once."""
+    if values is not None and len(values) > 1:
+        raise PlanError(
+            f"{flag} is given {len(values)} times ({', '.join(values)}); give it once, "
+            "or write several [[primary]] in a plan."
+        )
+    return values[0] if values else None
 
 
 def read_arms(
@@ -158,7 +169,19 @@ def _names(words: dict[str, Any], variants: Sequence[str]) -> list[str]:
             "--variant-name and --variant-trial go with one variant; with several, "
             "each is named after its file and read from a folder or a trial column."
         )
-    return [baseline, *(Path(source).stem for source in variants)]
+    return [baseline, *_distinct_names(variants)]
+
+
+def _distinct_names(sources: Sequence[str]) -> list[str]:
+    """Name files by their stem, with as many folders before it as tell them apart."""
+    parts = [Path(source).with_suffix("").parts for source in sources]
+    for depth in range(1, max(map(len, parts)) + 1):
+        names = ["/".join(part[-depth:]) for part in parts]
+        if len(set(names)) == len(names):
+            return names
+    raise PlanError(
+        f"{', '.join(sources)}: the same file is given twice; name each variant once."
+    )
 
 
 def _arm(

@@ -20,10 +20,10 @@ __all__ = [
     "DRAFT",
     "FILE",
     "FILES",
+    "JUDGE",
     "JUNIT",
     "LEVEL",
     "ORACLE",
-    "JUDGE",
     "OUTPUT",
     "PAGE",
     "PLAN",
@@ -210,8 +210,12 @@ PLAN: Group = {
     "plan": _flag(Path | None, "--plan", "FILE", "The plan (TOML).", panel="Decision"),
 }
 DECISION: Group = {
-    "primary": _word(
-        "--primary", "NAME[:MIN]", "Metric that must improve, by over MIN.", "Decision"
+    "primary": _flag(
+        list[str] | None,
+        "--primary",
+        "NAME[:MIN]",
+        "Metric that must improve, by over MIN.",
+        panel="Decision",
     ),
     "guardrail": _words(
         "--guardrail",

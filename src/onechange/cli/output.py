@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onechange.errors import OnechangeError
 
@@ -27,6 +27,7 @@ def outputs(
     stdout: str,
     quiet: bool,
     pictures: Path | None = None,
+    inputs: Sequence[str | Path] = (),
 ) -> Iterator[Outputs]:
     """Open every output file before the work, and put them in place after it.
 
@@ -40,6 +41,8 @@ def outputs(
         Print nothing on stdout unless a target is stdout.
     pictures : Path, optional
         Folder for pictures, made when absent; the Markdown report shows them.
+    inputs : sequence of str or Path
+        Files that are read: no output may take their place.
 
     Yields
     ------
@@ -49,7 +52,7 @@ def outputs(
     Raises
     ------
     OnechangeError
-        When a file cannot be written, or two outputs want stdout.
+        When a file cannot be written, is an input, or is wanted by two outputs.
     """
     if stdout not in FORMATS:
         raise OnechangeError(
@@ -64,7 +67,8 @@ def outputs(
         )
     if not to_stdout and not quiet:
         to_stdout = [stdout]
-    opened: dict[str, tuple[Path, Path]] = {}
+    check_apart(wanted, inputs)
+    opened: dict[str, tuple[Path | None, Path]] = {}
     try:
         for name, target in wanted.items():
             if target != STDOUT:
@@ -74,7 +78,32 @@ def outputs(
         yield Outputs(opened, to_stdout[0] if to_stdout else None, pictures)
     finally:
         for temporary, _ in opened.values():
-            temporary.unlink(missing_ok=True)
+            if temporary is not None:
+                temporary.unlink(missing_ok=True)
+
+
+def input_files(words: dict[str, Any]) -> list[str]:
+    """Files that the words of a call say to read."""
+    single = ("baseline", "variant", "file", "plan", "gold", "labels", "options")
+    several = ("variants", "baseline_trial", "variant_trial")
+    named = [words.get(name) for name in single]
+    named += [path for name in several for path in words.get(name) or ()]
+    return [str(path) for path in named if path is not None]
+
+
+def check_apart(wanted: dict[str, str], inputs: Sequence[str | Path]) -> None:
+    """Refuse an output that would replace an input or another output."""
+    taken = {Path(path).resolve(): "an input" for path in inputs}
+    for name, target in wanted.items():
+        place = Path(target).resolve()
+        if target == STDOUT or _is_stream(place):
+            continue
+        if place in taken:
+            raise OnechangeError(
+                f"--{name} {target}: is {taken[place]} of this call too; name another "
+                "file."
+            )
+        taken[place] = f"the --{name} output"
 
 
 class Outputs:
@@ -82,7 +111,7 @@ class Outputs:
 
     def __init__(
         self,
-        opened: dict[str, tuple[Path, Path]],
+        opened: dict[str, tuple[Path | None, Path]],
         stdout: str | None,
         pictures: Path | None = None,
     ) -> None:
@@ -93,11 +122,7 @@ class Outputs:
     def write(self, result: Comparison | Decision) -> None:
         """Render the result in every wanted format, then put the files in place."""
         render = self._renderer(result)
-        for name, (temporary, target) in self._opened.items():
-            text = render(name, target.parent)
-            temporary.write_text(text, encoding="utf-8", newline="\n")
-        for temporary, target in self._opened.values():
-            temporary.replace(target)
+        self._put(lambda name, target: render(name, target.parent))
         if self._stdout == "text":
             from onechange.report.terminal import render_text
 
@@ -105,6 +130,23 @@ class Outputs:
             print_out(render_text(result, color=color))
         elif self._stdout is not None:
             print_out(render(self._stdout, Path()))
+
+    def _put(self, text_of: Callable[[str, Path], str]) -> None:
+        """Write every file beside its place, then rename all; fill the streams."""
+        for name, (temporary, target) in self._opened.items():
+            text = text_of(name, target)
+            place = temporary or target
+            try:
+                with place.open("w", encoding="utf-8", newline="\n") as file:
+                    file.write(text)
+            except OSError as error:
+                raise OnechangeError(
+                    f"--{name} {target}: cannot be written ({error.strerror}); make "
+                    "room or choose another place."
+                ) from error
+        for temporary, target in self._opened.values():
+            if temporary is not None:
+                temporary.replace(target)
 
     def _renderer(self, result: Comparison | Decision) -> Callable[[str, Path], str]:
         """Write the pictures; return how to render a format for a folder."""
@@ -128,23 +170,28 @@ class Outputs:
 
     def write_pages(self, page: Callable[[str], str]) -> None:
         """Write what `page` gives for each wanted format."""
-        for name, (temporary, _) in self._opened.items():
-            temporary.write_text(page(name), encoding="utf-8", newline="\n")
-        for temporary, target in self._opened.values():
-            temporary.replace(target)
+        self._put(lambda name, _: page(name))
         if self._stdout is not None:
             print_out(page(self._stdout))
 
 
 def print_out(text: str) -> None:
     """Write text to stdout as UTF-8, whatever the locale says."""
-    sys.stdout.flush()
     data = text if text.endswith("\n") else text + "\n"
-    if hasattr(sys.stdout, "buffer"):
-        sys.stdout.buffer.write(data.encode("utf-8"))
-        sys.stdout.buffer.flush()
-    else:
-        sys.stdout.write(data)
+    try:
+        sys.stdout.flush()
+        if hasattr(sys.stdout, "buffer"):
+            sys.stdout.buffer.write(data.encode("utf-8"))
+            sys.stdout.buffer.flush()
+        else:
+            sys.stdout.write(data)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OnechangeError(
+            f"stdout: cannot be written ({error.strerror}); make room or send the "
+            "output elsewhere."
+        ) from error
 
 
 def _make_folder(folder: Path) -> None:
@@ -157,13 +204,24 @@ def _make_folder(folder: Path) -> None:
         ) from error
 
 
-def _open_beside(name: str, target: Path) -> tuple[Path, Path]:
-    """Make the temporary file beside the target, so that a bad path fails now."""
+def _is_stream(path: Path) -> bool:
+    """Whether a path is a device, a pipe or a socket: written to, never replaced."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _open_beside(name: str, target: Path) -> tuple[Path | None, Path]:
+    """Make the temporary file beside the target, so that a bad path fails now.
+
+    A link is followed; a device or pipe gets no temporary file.
+    """
     if target.is_dir():
         raise OnechangeError(f"--{name} {target}: is a folder; name a file in it.")
+    place = target.resolve()
+    if _is_stream(place):
+        return None, place
     try:
         handle, temporary = tempfile.mkstemp(
-            dir=target.parent, prefix=f".{target.name}.", suffix=".part"
+            dir=place.parent, prefix=f".{place.name}.", suffix=".part"
         )
         os.close(handle)
         mode = 0o666 & ~_umask()
@@ -173,7 +231,7 @@ def _open_beside(name: str, target: Path) -> tuple[Path, Path]:
             f"--{name} {target}: cannot be written ({error.strerror}); choose a file "
             "in an existing folder that you may write to."
         ) from error
-    return Path(temporary), target
+    return Path(temporary), place
 
 
 def _umask() -> int:

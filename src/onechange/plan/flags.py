@@ -183,8 +183,15 @@ def _merge_guardrails(
     planned: tuple[Guardrail, ...], texts: Sequence[str], told: list[str]
 ) -> tuple[Guardrail, ...]:
     merged = list(planned)
+    given: dict[str, str] = {}
     for text in texts:
         rule = parse_guardrail(text)
+        if rule.metric in given:
+            raise PlanError(
+                f'--guardrail "{text}": "{given[rule.metric]}" is given for '
+                f"{rule.metric} too; keep one."
+            )
+        given[rule.metric] = text
         same = [
             index
             for index, other in enumerate(merged)

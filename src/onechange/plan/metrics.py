@@ -16,7 +16,7 @@ __all__ = ["resolve_metrics"]
 
 
 def resolve_metrics(
-    plan: Plan, names: Sequence[str]
+    plan: Plan, names: Sequence[str], *, texts: Iterable[str] = ()
 ) -> tuple[tuple[Metric, ...], tuple[Note, ...]]:
     """Complete what the plan says about each metric of the data.
 
@@ -27,6 +27,9 @@ def resolve_metrics(
     names : sequence of str
         Names of the metrics in the data, in their order there. The built-in rates
         are not among them.
+    texts : iterable of str
+        Columns of the data that hold texts, for the message about a metric that is
+        one of them.
 
     Returns
     -------
@@ -49,7 +52,7 @@ def resolve_metrics(
     declared = {metric.name: metric for metric in plan.metrics}
     ratios = [metric.name for metric in plan.metrics if metric.numerator is not None]
     known = [*names, *(name for name in ratios if name not in names)]
-    _check_known(plan, known, names)
+    _check_known(plan, known, names, frozenset(texts))
     metrics = []
     assumed = []
     for name in known:
@@ -64,25 +67,30 @@ def resolve_metrics(
     return tuple(metrics), _direction_notes(assumed)
 
 
-def _check_known(plan: Plan, known: Sequence[str], names: Sequence[str]) -> None:
+def _check_known(
+    plan: Plan, known: Sequence[str], names: Sequence[str], texts: frozenset[str]
+) -> None:
     allowed = [*known, *BUILT_IN_RATES]
     for key, name in _named_metrics(plan):
         table = key[0]
         if table == "metric" and name not in known:
-            raise _data_error(plan, key, name, known)
+            raise _data_error(plan, key, name, known, texts)
         if table != "metric" and name not in allowed:
-            raise _data_error(plan, key, name, allowed)
+            raise _data_error(plan, key, name, allowed, texts)
         if name in BUILT_IN_RATES and name in names and table != "metric":
             raise PlanError(
                 f'{_place(plan, key)}: "{name}" is a column of the data and a built-in '
                 "rate; give the column another name, with [[metric]] name = … and "
                 f'column = "{name}".'
             )
+    for name in plan.columns.metrics:
+        if name not in allowed:
+            raise _data_error(plan, ("data", "metrics"), name, known, texts)
     for index, metric in enumerate(plan.metrics):
         for part in ("numerator", "denominator"):
             column = getattr(metric, part)
             if column is not None and column not in names:
-                raise _data_error(plan, ("metric", index, part), column, names)
+                raise _data_error(plan, ("metric", index, part), column, names, texts)
 
 
 def _named_metrics(plan: Plan) -> Iterator[tuple[Key, str]]:
@@ -94,11 +102,18 @@ def _named_metrics(plan: Plan) -> Iterator[tuple[Key, str]]:
         yield ("guardrail", index, "metric"), rule.metric
 
 
-def _data_error(plan: Plan, key: Key, name: str, known: Iterable[str]) -> PlanError:
+def _data_error(
+    plan: Plan, key: Key, name: str, known: Iterable[str], texts: frozenset[str]
+) -> PlanError:
     label = ".".join(part for part in key if isinstance(part, str))
+    where = f'{_place(plan, key)}: {label}: "{name}"'
+    if name in texts:
+        return PlanError(
+            f"{where} holds text in the data; a metric holds numbers, true or false. "
+            "Turn its words into 1 and 0 first."
+        )
     return PlanError(
-        f'{_place(plan, key)}: {label}: "{name}" is not a metric of the data; '
-        f"{did_you_mean(name, known)}"
+        f"{where} is not a metric of the data; {did_you_mean(name, known)}"
     )
 
 

@@ -21,7 +21,8 @@ __all__ = ["PairedSample", "paired_sample", "snap"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-RELATIVE_TOLERANCE = 1e-12
+RELATIVE_TOLERANCE = 1e-12  # of the spread of the scores
+ROUNDINGS = 64  # roundings of the largest score that noise may amount to
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +44,9 @@ class PairedSample:
         Declared (lowest, highest) score of the metric.
     runs : RunVariance or None
         How far whole runs of the metric differ; None when that is not known.
+    tie : float
+        Differences up to this size count as ties in win/tie/loss; they stay in
+        every sum.
     """
 
     baseline: FloatArray
@@ -52,6 +56,7 @@ class PairedSample:
     clusters: IntArray | None = None
     score_range: tuple[float, float] | None = None
     runs: RunVariance | None = None
+    tie: float = 0.0
 
     @property
     def n_pairs(self) -> int:
@@ -90,8 +95,8 @@ def paired_sample(
     score_range : tuple of float, optional
         Declared (lowest, highest) score.
     tie : float, optional
-        Differences up to this size count as zero; the default is 1e-12 of the
-        score scale.
+        Differences up to this size count as ties in win/tie/loss; by default only
+        rounding noise does.
     binary : bool, optional
         Whether the metric is binary; by default decided from these values.
     runs : RunVariance, optional
@@ -103,19 +108,13 @@ def paired_sample(
 
     Notes
     -----
-    The score scale is the larger of the declared width and the largest absolute
-    score of both arms.
+    Differences are rounding noise apart when they differ by at most 1e-12 of the
+    spread of the scores (or of the declared range), or by 64 units in the last place
+    of the largest score, whichever is more.
     """
     b = np.ascontiguousarray(baseline, dtype=np.float64)
     v = np.ascontiguousarray(variant, dtype=np.float64)
-    scale = max(
-        float(np.max(np.abs(b), initial=0.0)),
-        float(np.max(np.abs(v), initial=0.0)),
-        0.0 if score_range is None else score_range[1] - score_range[0],
-    )
-    difference = snap(v - b, RELATIVE_TOLERANCE * scale)
-    if tie is not None:
-        difference[np.abs(difference) <= tie] = 0.0
+    difference = snap(v - b, _noise(b, v, score_range))
     if binary is None:
         binary = bool(np.all((b == 0) | (b == 1)) and np.all((v == 0) | (v == 1)))
     codes = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
@@ -127,6 +126,7 @@ def paired_sample(
         clusters=None if codes is None else codes.astype(np.int64),
         score_range=score_range,
         runs=runs,
+        tie=0.0 if tie is None else tie,
     )
 
 
@@ -160,3 +160,18 @@ def snap(values: FloatArray, tolerance: float) -> FloatArray:
     snapped = np.empty_like(values, dtype=np.float64)
     snapped[order] = representative
     return np.where(snapped == 0.0, 0.0, np.copysign(snapped, values))
+
+
+def _noise(
+    baseline: FloatArray, variant: FloatArray, score_range: tuple[float, float] | None
+) -> float:
+    if baseline.size == 0:
+        return 0.0
+    low = float(min(baseline.min(), variant.min()))
+    high = float(max(baseline.max(), variant.max()))
+    spread = high - low
+    if score_range is not None:
+        spread = max(spread, score_range[1] - score_range[0])
+    magnitude = max(abs(low), abs(high))
+    last_place = float(np.finfo(np.float64).eps) * magnitude
+    return max(RELATIVE_TOLERANCE * spread, ROUNDINGS * last_place)
