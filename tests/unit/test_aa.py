@@ -82,6 +82,13 @@ def test_trials_without_a_common_question_have_no_delta() -> None:
     assert same_arm_deltas(np.array([[1.0], [0.0]])) is None
 
 
+def test_clustered_trials_without_a_common_question_are_left_out() -> None:
+    scores = np.random.default_rng(5).random((40, 6))
+    scores[:20, 0] = scores[20:, 1] = np.nan
+    found = same_arm_deltas(scores, clusters=np.arange(40) // 4)
+    assert found.n_deltas == 14
+
+
 def test_too_few_questions_have_no_share() -> None:
     found = same_arm_deltas(np.random.default_rng(1).random((4, 5)))
     assert found.false_alarm_share is None

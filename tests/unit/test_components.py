@@ -198,6 +198,12 @@ def test_no_score_gives_nothing(scores: np.ndarray) -> None:
     assert intraclass(fit) == {}
 
 
+def test_one_question_shows_no_spread_between_questions() -> None:
+    fit = fit_table(np.array([[1.0, 2.0, 4.0]]))
+    assert (fit.between, fit.question, fit.trial) == (None, None, None)
+    assert fit.within.df == 2
+
+
 def test_one_trial_has_no_spread_within_questions() -> None:
     fit = fit_table(np.array([[1.0], [2.0], [4.0]]))
     assert fit.within is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -73,6 +75,7 @@ def test_one_trial_each_has_no_width_when_runs_count() -> None:
     assert counted.half_width(0.95) is None
     uncounted = Contributions(1e-4, (1e-4, 1e-4), (0.0, 0.0), 50, (1, 1), 49)
     assert uncounted.half_width(0.95) == pytest.approx(2.00958 * 3e-4**0.5, rel=1e-5)
+    assert replace(uncounted, df=0).half_width(0.95) is None
     nothing = Contributions(0.0, (0.0,), (0.0,), 50, (3,), 49)
     assert nothing.shares is None
 
@@ -111,6 +114,10 @@ def test_unequal_arms_grow_together() -> None:
     now = Contributions(1e-4, (1e-3, 1e-3), (0.0, 0.0), 50, (2, 4), 49)
     found = cheapest_design(now, 0.07, question_cost=100, trial_cost=1)
     assert found.n_trials[1] == 2 * found.n_trials[0]
+    uneven = replace(now, n_trials=(4, 6))
+    found = cheapest_design(uneven, 0.07, question_cost=100, trial_cost=1)
+    assert found.n_trials[0] % 2 == 0
+    assert 2 * found.n_trials[1] == 3 * found.n_trials[0]
 
 
 def test_the_moments_of_a_single_arm() -> None:

@@ -14,6 +14,7 @@ from onechange.stats.arm import arm_interval
 from onechange.stats.choose import decision_interval, margin_pvalue, relative_interval
 from onechange.stats.cluster import cr2
 from onechange.stats.components import fit_table
+from onechange.stats.estimate import Interval
 from onechange.stats.runs import (
     RunVariance,
     paired_run_variance,
@@ -21,7 +22,11 @@ from onechange.stats.runs import (
     runs_note,
 )
 from onechange.stats.sample import PairedSample, paired_sample
-from onechange.stats.twoway import two_way_arm_law, two_way_law
+from onechange.stats.twoway import (
+    two_way_arm_interval,
+    two_way_arm_law,
+    two_way_law,
+)
 
 
 def _arms(
@@ -217,6 +222,19 @@ def test_a_shift_of_whole_runs_without_other_noise_counts() -> None:
     assert runs.differ
     assert runs.statistic is None
     assert "by the same amount" in runs_note(runs).text
+
+
+def test_a_single_question_or_cluster_has_no_law() -> None:
+    baseline, variant = _arms(6)
+    runs = _runs(baseline, variant)
+    assert two_way_law(_sample(baseline[:1], variant[:1]), runs) is None
+    values, one = variant.mean(axis=1), np.zeros(40, dtype=np.int64)
+    assert two_way_arm_law(values[:1], None, runs, 1) is None
+    assert two_way_arm_law(values, one, runs, 1) is None
+    alone = two_way_arm_law(values, np.arange(40), runs, 1)
+    assert alone == two_way_arm_law(values, None, runs, 1)
+    plain = Interval(0.0, 1.0, 0.95, "guarded-t")
+    assert two_way_arm_interval(plain, values[:1], None, runs, 1) is plain
 
 
 def test_missing_cells_are_used_as_far_as_they_go() -> None:

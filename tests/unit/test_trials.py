@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import onechange as oc
-from casefiles import codes, delta_of, run
+from casefiles import DATA, codes, delta_of, run
 from onechange.errors import InputError, PlanError
 from onechange.pairs import ArmTable
 from onechange.read import read
@@ -115,6 +115,28 @@ def test_labels_that_no_questions_share_are_no_runs() -> None:
     assert "not estimable" in row.baseline.reason
     assert row.delta.runs is None
     assert "share too few questions" in row.delta.reason
+
+
+def test_a_label_per_row_leaves_the_spread_within_questions() -> None:
+    scores = _arms(n=200)[0]
+    rows = _rows(scores)
+    rows["trial"] = [f"id-{i:04d}" for i in range(len(rows))]
+    found = analyse_trials(read(rows)).metrics[0].trials
+    assert found.reason == (
+        "not estimable (trial labels differ from question to question)"
+    )
+    assert found.labels == ("1", "2", "3")
+    within = np.sqrt(np.mean(scores.var(axis=1, ddof=1)))
+    assert found.within_question_sd == pytest.approx(within)
+    assert (found.between_trial_sd, found.same_arm) == (None, None)
+
+
+def test_trials_without_a_repeated_question_tell_nothing() -> None:
+    scores = np.full((20, 2), np.nan)
+    scores[:10, 0] = scores[10:, 1] = np.arange(10)
+    row = _compared([scores, scores]).trials[0]
+    assert row.baseline.reason == ("not estimable (no question has two scored trials)")
+    assert row.delta.runs is None
 
 
 def test_many_labels_do_not_make_a_huge_table() -> None:
@@ -541,6 +563,17 @@ def test_native_files_have_no_repeated_gradings(tmp_path: Path) -> None:
     columns = oc.Columns(judge_trial="judge_run")
     with pytest.raises(InputError):
         read(file, columns=columns)
+    native = DATA / "formats" / "taubench"
+    if native.is_dir():
+        path = next(path for path in sorted(native.rglob("*.json")))
+        with pytest.raises(InputError, match="read from rows only"):
+            read(path, columns=columns)
+
+
+def test_a_single_arm_page_names_its_cheapest_way(files: Path) -> None:
+    done = run("trials", files / "b.csv", "--half-width=0.4", "--confidence-level=0.9")
+    assert "The cheapest way to ±0.4" in " ".join(done.stdout.split())
+    assert "90 % interval" in done.stdout
 
 
 def test_trials_print_as_a_table() -> None:
