@@ -301,18 +301,20 @@ def main() -> None:
         "numpy": np.__version__,
         "scipy": scipy.__version__,
     }
-    if quick:
-        for row in (*sampling_rows([150, 1_000], versions), *sorting_rows()):
-            print(row.job, row.peer, row.result, row.target, sep=" | ")
-        return
-    rows = [
-        *sampling_rows([150, 1_000, 10_000], versions),
-        *sorting_rows(),
-        family_row(),
-        reading_row(),
-        *process_rows(),
+    sizes = [150, 1_000] if quick else [150, 1_000, 10_000]
+    blocks: list[Callable[[], list[Row]]] = [
+        lambda: sampling_rows(sizes, versions),
+        sorting_rows,
     ]
-    write(rows, versions)
+    if not quick:
+        blocks += [lambda: [family_row()], lambda: [reading_row()], process_rows]
+    rows = []
+    for block in blocks:
+        for row in block():
+            print(row.job, row.peer, row.result, row.target, sep=" | ", flush=True)
+            rows.append(row)
+    if not quick:
+        write(rows, versions)
 
 
 if __name__ == "__main__":
