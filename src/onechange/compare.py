@@ -222,9 +222,11 @@ def _signature(
     computed = [delta for delta in deltas if delta.delta is not None]
     intervals = [delta.interval.method for delta in computed if delta.interval]
     tests = [delta.test for delta in computed if delta.test]
-    sampled = any(test.n_resamples for test in tests) or any(
-        family.n_resamples for family in families
-    )
+    drawn = [
+        *(test.n_resamples for test in tests),
+        *(delta.interval.n_resamples for delta in computed if delta.interval),
+        *(family.n_resamples for family in families),
+    ]
     clusters = pairs.clusters
     return display.signature(
         n=audit.paired,
@@ -235,7 +237,17 @@ def _signature(
         intervals=intervals,
         confidence_level=plan.analysis.confidence_level,
         tests=[test.method for test in tests],
-        seed=plan.analysis.seed if sampled else None,
+        statistics=_statistics(computed, plan),
+        seed=plan.analysis.seed if any(drawn) else None,
         plan_sha256=plan.sha256,
         version=__version__,
     )
+
+
+def _statistics(deltas: Sequence[Delta], plan: Plan) -> list[str]:
+    """Statistics of the deltas; those that a rule of the plan is about come first."""
+    asked = {(rule.metric, "mean") for rule in plan.primary}
+    asked |= {(rule.metric, rule.statistic) for rule in plan.guardrails}
+    asked |= {(metric, "ratio") for metric, statistic in asked if statistic == "mean"}
+    ruled = [d.statistic for d in deltas if (d.metric, d.statistic) in asked]
+    return [*ruled, *(delta.statistic for delta in deltas)] or ["mean"]

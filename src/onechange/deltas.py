@@ -51,7 +51,8 @@ class Bounds:
 
     `low`/`high` are None, with the `reason`, when no score range is declared.
     `interval` runs from the decision interval's low on the worst-filled pairs to
-    its high on the best-filled ones.
+    its high on the best-filled ones. `n_incomplete` questions have no score in an
+    arm at all; `n_partial` more are scored in both, but some of their trials are not.
     """
 
     low: float | None
@@ -61,6 +62,7 @@ class Bounds:
     n_not_applicable: int
     interval: Interval | None = None
     reason: str | None = None
+    n_partial: int = 0
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -98,6 +100,14 @@ class Delta(TableMixin):
     effect_size: dict[str, float | None] | None = None
     bounds: Bounds | None = None
     notes: tuple[Note, ...] = ()
+
+    @property
+    def counted(self) -> bool:
+        """Whether questions are counted as better, the same and worse.
+
+        They are not for a ratio or a quantile, which no single question has.
+        """
+        return self.wins + self.ties + self.losses > 0
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return the row as one dictionary of plain values, at full precision."""
@@ -172,7 +182,7 @@ class DeltaTable(TableMixin, tuple[Delta, ...]):
 
 def _row(delta: Delta) -> dict[str, Any]:
     slices = delta.slice or ()
-    counted = delta.n_pairs > 0
+    counted = delta.counted
     return {
         "metric": delta.metric,
         "slice_column": " × ".join(column for column, _ in slices),
@@ -261,7 +271,7 @@ def _figures(delta: Delta, decimals: int) -> list[str]:
         else format_number(delta.delta, decimals, signed=True),
         format_interval(delta.interval, decimals),
         format_pvalue(delta.test.pvalue if delta.test else None),
-        " / ".join(map(format_count, counts)) if delta.n_pairs else MISSING,
+        " / ".join(map(format_count, counts)) if delta.counted else MISSING,
     ]
 
 

@@ -112,7 +112,7 @@ def draw(
     if kind == "deltas":
         return _deltas(rows, plan, decimals)
     if kind == "flow":
-        counts = [(_name(d), (d.losses, d.ties, d.wins)) for d in rows if d.n_pairs]
+        counts = [(_name(d), (d.losses, d.ties, d.wins)) for d in rows if d.counted]
         return flow_figure(counts, title="Questions that got worse, stayed, got better")
     chosen = _metric(rows, plan, metric)
     if kind == "slices":

@@ -11,7 +11,7 @@ from onechange.plan import Metric
 from onechange.results import FAILED
 from onechange.stats.estimate import Interval
 
-__all__ = ["bounds", "filled_means", "population"]
+__all__ = ["bounds", "filled_means", "partly_scored", "population"]
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -74,6 +74,26 @@ def population(pairs: Pairs, metric: str, *, everything: bool = False) -> BoolAr
     return np.asarray(pairs.paired & touched, dtype=np.bool_)
 
 
+def partly_scored(pairs: Pairs, metric: str) -> BoolArray:
+    """Questions of which some trial in some arm has a row, but no score.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Both arms.
+    metric : str
+        Name of the metric.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_questions,)
+    """
+    lacking = np.zeros(pairs.paired.size, dtype=np.bool_)
+    for arm in (pairs.baseline, pairs.variant):
+        lacking[arm.question[np.isnan(arm.metrics[metric])]] = True
+    return lacking
+
+
 def bounds(
     pairs: Pairs,
     metric: Metric,
@@ -110,13 +130,23 @@ def bounds(
     n_questions = int(np.count_nonzero(questions))
     incomplete = int(np.count_nonzero(questions & ~values.complete))
     not_applicable = int(np.count_nonzero(pairs.paired & ~questions))
+    partial = questions & values.complete & partly_scored(pairs, metric.name)
+    n_partial = int(np.count_nonzero(partial))
     if metric.range is None or n_questions == 0:
         reason = (
             f"no score range is declared for {metric.name}"
             if metric.range is None
             else f"{metric.name} is not measured"
         )
-        return Bounds(None, None, n_questions, incomplete, not_applicable, None, reason)
+        return Bounds(
+            None,
+            None,
+            n_questions,
+            incomplete,
+            not_applicable,
+            reason=reason,
+            n_partial=n_partial,
+        )
     lowest, highest = metric.range
     worst = _filled(pairs, metric, values, questions, lowest, highest)
     best = _filled(pairs, metric, values, questions, highest, lowest)
@@ -127,6 +157,7 @@ def bounds(
         n_incomplete=incomplete,
         n_not_applicable=not_applicable,
         interval=_outer_interval(worst, best, questions, methods),
+        n_partial=n_partial,
     )
 
 

@@ -338,6 +338,7 @@ def ratio_metric_delta(
         baseline=found.baseline,
         variant=found.variant,
         delta=found.delta,
+        standard_error=found.standard_error,
         interval=found.interval,
         baseline_interval=found.baseline_interval,
         variant_interval=found.variant_interval,

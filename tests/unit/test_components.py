@@ -227,6 +227,12 @@ def test_equal_answers_make_a_perfect_correlation() -> None:
     assert nothing == {}
 
 
+def test_equal_question_means_leave_the_icc_of_the_mean_undefined() -> None:
+    found = intraclass(fit_table(np.array([[0.4, 0.5, 0.6], [0.6, 0.4, 0.5]] * 8)))
+    assert found["icc_1_1"].value == pytest.approx(-0.5)
+    assert "icc_1_k" not in found
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_the_interval_of_icc_2_1_is_that_of_pingouin() -> None:
     import pingouin

@@ -204,6 +204,45 @@ def test_with_equal_denominators_a_ratio_metric_is_a_mean() -> None:
     assert got.relative.interval.low == pytest.approx(mean_relative.interval.low)
 
 
+def test_the_standard_error_of_a_ratio_delta_is_that_of_the_linearised_values() -> None:
+    ones = np.ones(B.size)
+    plain = ratio_delta(RatioPair(B, ones), RatioPair(V, ones))
+    error = (V - B).std(ddof=1) / math.sqrt(B.size)
+    assert plain.standard_error == pytest.approx(error, rel=1e-12)
+    first, second = RatioPair(V, B + 1), RatioPair(B, V + 0.5)
+    grouped = ratio_delta(first, second, clusters=CLUSTERS).standard_error
+    change = linearised(second) - linearised(first)
+    assert grouped == pytest.approx(cr2(change, CLUSTERS).standard_error, rel=1e-9)
+
+
+def test_the_standard_error_of_a_ratio_delta_is_its_spread_over_samples() -> None:
+    rng, n = np.random.default_rng(5), 80
+    deltas, errors = [], []
+    for _ in range(1500):
+        tokens = rng.lognormal(0.0, 0.5, (2, n))
+        cost = tokens * (1 + 0.3 * rng.normal(size=(2, n)))
+        got = ratio_delta(RatioPair(cost[0], tokens[0]), RatioPair(cost[1], tokens[1]))
+        deltas.append(got.delta)
+        errors.append(got.standard_error)
+    assert np.mean(errors) == pytest.approx(np.std(deltas), rel=0.08)
+
+
+def test_what_cannot_go_below_zero_cannot_fall_by_more_than_everything() -> None:
+    b, v = np.array([5.0, 3.0, 4.0, 6.0, 5.0, 2.0, 4.0, 3.0]), np.zeros(8)
+    v[0] = 0.1
+    got = relative_interval(paired_sample(b, v)).interval
+    assert got is not None
+    assert got.low == -1.0
+    mixed = relative_interval(paired_sample(b, v - 0.2)).interval
+    assert mixed is not None
+    assert mixed.low < -1.0
+    ranged = paired_sample(b, v, score_range=(-5.0, 10.0))
+    assert relative_interval(ranged).interval.low < -1.0
+    ratio = ratio_delta(RatioPair(b, np.ones(8)), RatioPair(v, np.ones(8))).relative
+    assert ratio.interval is not None
+    assert ratio.interval.low == -1.0
+
+
 def test_swapping_the_arms_mirrors_a_ratio_delta() -> None:
     first, second = RatioPair(V, B + 1), RatioPair(B, V + 0.5)
     there = ratio_delta(first, second, clusters=CLUSTERS).interval

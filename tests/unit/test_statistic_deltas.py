@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import onechange as oc
+from onechange.report.json_output import delta_json
 
 RNG = np.random.default_rng(11)
 N, K = 120, 3
@@ -140,3 +141,54 @@ def test_the_relative_delta_of_a_mean_has_an_interval() -> None:
     assert delta.relative.delta == pytest.approx(right, rel=1e-9)
     assert delta.relative.interval.method == "guarded-fieller"
     assert delta.relative.interval.low < right < delta.relative.interval.high
+
+
+def _pace(**changes: object) -> oc.Plan:
+    metric = oc.Metric(
+        "pace", numerator="seconds", denominator="calls", direction="lower"
+    )
+    return oc.Plan("pace", metrics=[metric], **changes)
+
+
+def test_no_question_is_better_or_worse_in_a_ratio_or_a_quantile() -> None:
+    before, after = _frames()
+    rule = oc.Guardrail("seconds", margin=1.0, statistic="p50")
+    comparison = oc.compare(before, after, _pace(guardrails=[rule]))
+    for metric, statistic in (("pace", "ratio"), ("seconds", "p50")):
+        delta = _row(comparison, metric, statistic)
+        (row,) = delta.to_dicts()
+        assert [row[name] for name in ("wins", "ties", "losses")] == [None] * 3
+        assert " / " not in delta.to_markdown()
+        plain = delta_json(delta)
+        assert [plain[name] for name in ("wins", "ties", "losses")] == [None] * 3
+    mean = _row(comparison, "seconds", "mean")
+    assert mean.wins + mean.ties + mean.losses == N
+
+
+def test_a_ratio_metric_has_a_standard_error() -> None:
+    before, after = _frames()
+    delta = _row(oc.compare(before, after, _pace()), "pace", "ratio")
+    half = (delta.interval.high - delta.interval.low) / 2
+    assert delta.standard_error == pytest.approx(half / 1.98, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("rule", "named"),
+    [
+        (oc.Guardrail("seconds", margin=1.0, statistic="p50"), "delta:p50/mean|"),
+        (oc.Guardrail("seconds", margin=1.0), "delta:mean|"),
+    ],
+)
+def test_the_signature_names_the_statistics_of_the_rules_first(
+    rule: oc.Guardrail, named: str
+) -> None:
+    before, after = _frames()
+    plan = oc.Plan(guardrails=[rule], columns=oc.Columns(metrics=["seconds"]))
+    signature = oc.compare(before, after, plan).signature
+    assert named in signature
+    assert ("seed:7" in signature) == (rule.statistic == "p50")
+
+
+def test_the_signature_names_the_ratio_of_a_primary() -> None:
+    before, after = _frames()
+    assert "|delta:ratio/mean|" in oc.compare(before, after, _pace()).signature

@@ -179,7 +179,7 @@ def clusters_column(deltas: Sequence[Delta]) -> list[Column]:
 
 def counts_text(delta: Delta) -> str:
     """Write how many questions got better, stayed the same and got worse."""
-    if not delta.n_pairs:
+    if not delta.counted:
         return MISSING
     gained, lost = delta.wins, delta.losses
     return " / ".join(format_count(count) for count in (gained, delta.ties, lost))

@@ -283,9 +283,9 @@ def _flows(context: Context) -> list[Json]:
     """Shares of questions that got better, stayed the same and got worse."""
     flows = []
     for delta in context.comparison.deltas:
-        if delta.metric != context.leading_metric or not delta.n_pairs:
+        if delta.metric != context.leading_metric or not delta.counted:
             continue
-        if delta.statistic not in ("mean", "ratio"):
+        if delta.statistic != "mean":
             continue
         counts = {"worse": delta.losses, "same": delta.ties, "better": delta.wins}
         arm = f", {delta.variant_name}" if context.several else ""

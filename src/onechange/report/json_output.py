@@ -219,9 +219,9 @@ def delta_json(delta: Delta) -> Json:
         "permutation_interval": interval_json(delta.permutation_interval),
         "simultaneous_interval": interval_json(delta.simultaneous_interval),
         "test": outcome_json(delta.test, delta.pvalue_adjusted),
-        "wins": delta.wins if delta.n_pairs else None,
-        "ties": delta.ties if delta.n_pairs else None,
-        "losses": delta.losses if delta.n_pairs else None,
+        "wins": delta.wins if delta.counted else None,
+        "ties": delta.ties if delta.counted else None,
+        "losses": delta.losses if delta.counted else None,
         "table": None
         if table is None
         else {
@@ -257,6 +257,7 @@ def _bounds(bounds: Bounds | None) -> Json | None:
         "interval": interval_json(bounds.interval),
         "n_questions": bounds.n_questions,
         "n_incomplete": bounds.n_incomplete,
+        "n_partial": bounds.n_partial,
         "n_not_applicable": bounds.n_not_applicable,
         "reason": bounds.reason,
     }

@@ -23,7 +23,8 @@ def unscored_section(context: Context) -> Section | None:
         Column("metric"),
         *([Column("variant")] if context.several else []),
         Column("questions", "r", "questions that the metric applies to"),
-        Column("incomplete", "r", "without a score in one of the arms or trials"),
+        Column("incomplete", "r", "without any score in one of the arms"),
+        Column("partly scored", "r", "scored in both arms, but not in every trial"),
         Column("not applicable", "r", "unscored in both arms"),
         Column("delta of the pairs", "r"),
         Column("delta if all were scored", "r", "worst … best"),
@@ -46,10 +47,7 @@ def bounds_line(context: Context, metric: str | None) -> str:
         bounds = delta.bounds
         if delta.metric != metric or bounds is None or not _moves(bounds):
             continue
-        count = format_count(bounds.n_incomplete)
-        lacking = (
-            f"{count} of {format_count(bounds.n_questions)} questions lack a score"
-        )
+        lacking = _lacking(bounds)
         if bounds.low is None or bounds.high is None:
             return f"{metric}: {lacking}; {bounds.reason}."
         low = context.number(delta.metric, bounds.low, signed=True)
@@ -58,7 +56,26 @@ def bounds_line(context: Context, metric: str | None) -> str:
             "with every missing score at its worst and at its best, the delta is "
             f"{low} … {high}"
         )
-        return f"{metric}: {lacking + '; ' if bounds.n_incomplete else ''}{reach}."
+        return f"{metric}: {lacking + '; ' if lacking else ''}{reach}."
+    return ""
+
+
+def _lacking(bounds: Bounds) -> str:
+    """Count the questions without a score, and those with some trials unscored."""
+    whole, partial = bounds.n_incomplete, bounds.n_partial
+    total = format_count(bounds.n_questions)
+    if whole and partial:
+        return (
+            f"of {total} questions, {format_count(whole)} "
+            f"{'lacks' if whole == 1 else 'lack'} a score and {format_count(partial)} "
+            f"{'has' if partial == 1 else 'have'} some trials unscored"
+        )
+    if partial:
+        verb = "has" if partial == 1 else "have"
+        return f"{format_count(partial)} of {total} questions {verb} trials unscored"
+    if whole:
+        verb = "lacks" if whole == 1 else "lack"
+        return f"{format_count(whole)} of {total} questions {verb} a score"
     return ""
 
 
@@ -81,6 +98,7 @@ def _cells(context: Context, delta: Delta) -> tuple[str, ...]:
         *([delta.variant_name] if context.several else []),
         format_count(bounds.n_questions),
         format_count(bounds.n_incomplete),
+        format_count(bounds.n_partial),
         format_count(bounds.n_not_applicable),
         context.number(delta.metric, delta.delta, signed=True),
         reach,

@@ -69,13 +69,13 @@ def intraclass(
         single = _one_way(fit.between, fit.within, confidence_level)
         if single is not None:
             found["icc_1_1"] = single
-            found["icc_1_k"] = _averaged(single, fit.between.factor)
+            found |= _of_mean("icc_1_k", single, fit.between.factor)
     if fit.question and fit.trial and fit.residual:
         parts = (fit.question, fit.trial, fit.residual)
         single = _crossed(*parts, fit.n_questions, confidence_level)
         if single is not None:
             found["icc_2_1"] = single
-            found["icc_2_k"] = _averaged(single, fit.question.factor)
+            found |= _of_mean("icc_2_k", single, fit.question.factor)
     return found
 
 
@@ -136,15 +136,13 @@ def _crossed(
     )
 
 
-def _averaged(single: Correlation, k: float) -> Correlation:
-    """Spearman-Brown: from one score to the mean of k."""
+def _of_mean(name: str, single: Correlation, k: float) -> dict[str, Correlation]:
+    """Spearman-Brown: from one score to the mean of k.
 
-    def stepped(value: float) -> float:
-        return k * value / (1 + (k - 1) * value)
-
-    return Correlation(
-        stepped(single.value),
-        stepped(single.low),
-        stepped(single.high),
-        single.confidence_level,
-    )
+    Empty where question means vary so little that it has no lower end.
+    """
+    values = (single.value, single.low, single.high)
+    if any(1 + (k - 1) * value <= 0 for value in values):
+        return {}
+    ends = [k * value / (1 + (k - 1) * value) for value in values]
+    return {name: Correlation(*ends, single.confidence_level)}

@@ -75,6 +75,9 @@ class RatioDelta:
     relative : Relative
     reason : str or None
         Why there is no delta or no interval.
+    standard_error : float or None
+        Of the delta: that of the mean difference of the linearised values, CR2 with
+        clusters; None for a single question or cluster.
     """
 
     baseline: float | None
@@ -85,6 +88,7 @@ class RatioDelta:
     variant_interval: Interval | None
     relative: Relative
     reason: str | None = None
+    standard_error: float | None = None
 
 
 def relative_by_name(
@@ -139,9 +143,19 @@ def relative_by_name(
     interval = Interval(
         *limits, confidence_level, name, degenerate=limits[0] == limits[1]
     )
-    if sample.score_range is not None and sample.score_range[0] >= 0:
+    if never_negative(sample):
         interval = replace(interval, low=max(interval.low, -1.0))
     return Relative(delta, interval, test=_ratio_test(moments, name))
+
+
+def never_negative(sample: PairedSample) -> bool:
+    """Whether no score lies below 0, so that none can fall by more than 100 %.
+
+    By the declared range; without one, by the scores at hand.
+    """
+    if sample.score_range is not None:
+        return sample.score_range[0] >= 0
+    return bool(np.all(sample.baseline >= 0) and np.all(sample.variant >= 0))
 
 
 def fieller_margin_pvalue(
@@ -223,6 +237,10 @@ def ratio_delta(
         guarded=name == "guarded-fieller",
         width=score_width(sample),
     )
+    relative = relative_by_name(sample, name=name, confidence_level=confidence_level)
+    if relative.interval is not None and _all_positive(baseline, variant):
+        held = replace(relative.interval, low=max(relative.interval.low, -1.0))
+        relative = replace(relative, interval=held)
     unclear = "a denominator's sum is not clearly above 0, or nothing changed"
 
     def interval(pair: tuple[float, float] | None) -> Interval | None:
@@ -238,8 +256,9 @@ def ratio_delta(
         interval=interval(limits),
         baseline_interval=interval(ratio_limits(baseline, tail, used)),
         variant_interval=interval(ratio_limits(variant, tail, used)),
-        relative=relative_by_name(sample, name=name, confidence_level=confidence_level),
+        relative=relative,
         reason=unclear if limits is None else None,
+        standard_error=_standard_error(_moments(sample, guarded=False, runs=False)),
     )
 
 
@@ -257,6 +276,22 @@ def pseudo_sample(
         score_range=score_range,
         binary=False,
     )
+
+
+def _all_positive(*arms: RatioPair) -> bool:
+    """Whether no part of a ratio metric is negative: then no ratio is."""
+    return all(
+        bool(np.all(arm.numerator >= 0) and np.all(arm.denominator >= 0))
+        for arm in arms
+    )
+
+
+def _standard_error(moments: Moments | None) -> float | None:
+    """Return the standard error of the difference of both means."""
+    if moments is None:
+        return None
+    variance = moments.var_top + moments.var_bottom - 2 * moments.covariance
+    return math.sqrt(max(variance, 0.0))
 
 
 def _moments(sample: PairedSample, *, guarded: bool, runs: bool) -> Moments | None:

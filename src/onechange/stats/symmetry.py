@@ -129,10 +129,9 @@ def _chi_square(
     n_changed = int(table.sum() - np.trace(table))
     notes: tuple[Note, ...] = ()
     if n_changed < FEW_CHANGES:
-        text = (
-            f"Only {n_changed} questions changed their category; the chi-square "
-            "approximation is poor."
-        )
+        many = f"{n_changed} questions changed their category"
+        who = "1 question changed its category" if n_changed == 1 else many
+        text = f"Only {who}; the chi-square approximation is poor."
         notes = (Note("few-changed-answers", text),)
     return TestResult(
         pvalue=max(float(chdtrc(df, statistic)), 5e-324),

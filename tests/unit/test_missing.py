@@ -1,0 +1,88 @@
+"""Bounds of missing scores: whole questions and single trials are counted apart."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import onechange as oc
+from onechange.report import render
+from onechange.report.context import make_context
+from onechange.report.unscored import bounds_line
+
+N, K = 20, 3
+MEASURED = oc.Metric("score", range=(0.0, 1.0))
+
+
+def _arm(level: float) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "question_id": [f"q{i:02d}" for i in range(N) for _ in range(K)],
+            "trial": list(range(K)) * N,
+            "score": [round(level + (i % 3) / 10, 3) for i in range(N * K)],
+        }
+    )
+
+
+def _compared(
+    *, unscored: dict[str, int], declared: bool = True
+) -> tuple[oc.Comparison, oc.Delta]:
+    """Compare two arms after taking scores of some questions from the variant."""
+    after = _arm(0.5)
+    for question, trials in unscored.items():
+        rows = after.index[after.question_id == question][:trials]
+        after.loc[rows, "score"] = None
+    plan = oc.Plan("score", metrics=[MEASURED] if declared else [])
+    comparison = oc.compare(_arm(0.4), after, plan)
+    return comparison, comparison.deltas[0]
+
+
+def test_questions_with_some_trials_unscored_are_counted_apart() -> None:
+    _, delta = _compared(unscored={"q00": K, "q01": 1, "q02": 2})
+    assert delta.bounds is not None
+    assert (delta.bounds.n_incomplete, delta.bounds.n_partial) == (1, 2)
+    assert delta.bounds.low is not None
+    assert delta.bounds.high is not None
+    # 6 of the 60 rows of the variant may be anything between 0 and 1
+    assert delta.bounds.high - delta.bounds.low == pytest.approx(6 / 60)
+
+
+@pytest.mark.parametrize(
+    ("unscored", "words"),
+    [
+        (
+            {"q00": K, "q01": 1, "q02": 2},
+            "score: of 20 questions, 1 lacks a score and 2 have some trials unscored; "
+            "with every missing score",
+        ),
+        (
+            {"q00": K, "q03": K, "q01": 1},
+            "score: of 20 questions, 2 lack a score and 1 has some trials unscored; ",
+        ),
+        ({"q00": K}, "score: 1 of 20 questions lacks a score; with every"),
+        ({"q01": 1}, "score: 1 of 20 questions has trials unscored; with every"),
+        ({"q01": 1, "q02": 1}, "score: 2 of 20 questions have trials unscored; with"),
+    ],
+)
+def test_the_sentence_on_missing_scores_says_whose_they_are(
+    unscored: dict[str, int], words: str
+) -> None:
+    comparison, _ = _compared(unscored=unscored)
+    assert bounds_line(make_context(comparison), "score").startswith(words)
+
+
+def test_without_a_range_the_missing_scores_are_counted_all_the_same() -> None:
+    comparison, delta = _compared(unscored={"q00": K, "q01": 1}, declared=False)
+    assert delta.bounds is not None
+    assert delta.bounds.low is None
+    assert (delta.bounds.n_incomplete, delta.bounds.n_partial) == (1, 1)
+    assert "no score range is declared" in bounds_line(
+        make_context(comparison), "score"
+    )
+
+
+def test_the_table_of_missing_scores_has_both_counts() -> None:
+    comparison, _ = _compared(unscored={"q00": K, "q01": 1, "q02": 2})
+    text = render(comparison, "markdown")
+    (header,) = [line for line in text.splitlines() if "partly scored" in line]
+    assert header.index("incomplete") < header.index("partly scored")
