@@ -98,12 +98,17 @@ TESTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "wilcoxon": ("the Wilcoxon signed-rank test", ()),
 }
 ADJUSTMENTS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "max-t": ("step-down max-T over all slices and metrics", ("westfall1993",)),
-    "holm": ("Holm's method over all slices and metrics", ("holm1979",)),
-    "bh": (
-        "the false discovery rate over all slices and metrics",
-        ("benjamini1995",),
+    "max-t": ("step-down max-T with shared sign flips", ("westfall1993",)),
+    "holm": ("Holm's method", ("holm1979",)),
+    "bh": ("the false discovery rate", ("benjamini1995",)),
+}
+TOGETHER: dict[str, tuple[str, tuple[str, ...]]] = {
+    "heterogeneity": ("Cochran's Q under sign flips", ("cochran1954",)),
+    "weighted": (
+        "combining the slices' intervals (MOVER), by CR2 where clusters cross slices",
+        ("zou2008",),
     ),
+    "related": ("Cochran's Q over all arms", ("cochran1950",)),
 }
 
 
@@ -233,16 +238,24 @@ def _tests(comparison: Comparison, cited: list[str]) -> Iterator[str]:
 
 
 def _slices(comparison: Comparison, cited: list[str]) -> Iterator[str]:
-    parts = [d for breakdown in comparison.slices for d in breakdown.deltas]
-    if any(d.pvalue_adjusted is not None for d in parts):
-        method = comparison.plan.analysis.adjust
+    method = comparison.plan.analysis.adjust
+    if comparison.families and method in ADJUSTMENTS:
         words = _described(ADJUSTMENTS, method, cited)
-        yield f"p-values of slices are adjusted by {words}."
-    if any(b.heterogeneity for b in comparison.slices):
-        words = _described(
-            {"q": ("Cochran's Q under sign flips", ("cochran1954",))}, "q", cited
+        families = " and of ".join(family.members for family in comparison.families)
+        yield (
+            f"p-values are adjusted by {words}, in a family of {families}; "
+            "simultaneous intervals are decision intervals at the level at which all of "
+            "them hold."
         )
+    if any(b.heterogeneity for b in comparison.slices):
+        words = _described(TOGETHER, "heterogeneity", cited)
         yield f"Whether slices differ is tested by {words}."
+    if any(b.weighted for b in comparison.slices):
+        words = _described(TOGETHER, "weighted", cited)
+        yield f"The interval of a stated mix of slices is had by {words}."
+    if comparison.sweep is not None and comparison.sweep.related:
+        words = _described(TOGETHER, "related", cited)
+        yield f"Whether several arms have one share is tested by {words}."
 
 
 def _missing(comparison: Comparison, cited: list[str]) -> Iterator[str]:

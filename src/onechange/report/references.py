@@ -185,6 +185,14 @@ REFERENCES: dict[str, Reference] = {
         "289–300",
         short="Benjamini & Hochberg",
     ),
+    "cochran1950": Reference(
+        "Cochran, W. G.",
+        1950,
+        "The comparison of percentages in matched samples",
+        "Biometrika 37(3)",
+        "256–266",
+        short="Cochran",
+    ),
     "cochran1954": Reference(
         "Cochran, W. G.",
         1954,
