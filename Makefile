@@ -6,7 +6,7 @@ RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
 PYTEST := $(BIN)/python -m pytest -q -n 2
 
-.PHONY: help demo test check format lint types slow docs bench calibration reports example clean
+.PHONY: help demo test check format lint types slow browser browser-tools docs bench calibration reports example clean
 
 help:  ## Show the targets
 	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/'
@@ -42,6 +42,16 @@ check: lint types test  ## What must be green before a commit: format, lint, typ
 
 slow: $(DEV)  ## The simulation studies, minutes
 	$(PYTEST) -m slow
+
+browser-tools:
+	apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium chromium-driver fonts-dejavu-core texlive-latex-base texlive-latex-recommended lmodern
+
+browser: browser-tools $(DEV)  ## Install a browser and LaTeX (Debian, as root), and run the tests that need them
+	$(BIN)/python -m pytest -q tests/browser tests/unit/test_report_latex.py
+
+docs: $(DEV)  ## Build the documentation in site/; warnings are errors
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs site
 
 sessions: $(RUNTIME)  ## Rewrite the outputs of the sessions in README.md and docs/
 	$(BIN)/python docs/sessions.py
