@@ -106,8 +106,9 @@ class RatioLaw:
         """Solve for the value with that probability below it."""
         from scipy.special import ndtri
 
-        centre, spread, low, high = self._location()
-        start = centre + float(ndtri(probability)) * spread
+        centre, spread, skewness, low, high = self._location()
+        z = float(ndtri(probability))
+        start = centre + (z + (z * z - 1.0) * skewness / 6.0) * spread
         if self.halves is not None:
             halves = self.halves
             _, root = first_above(
@@ -121,7 +122,12 @@ class RatioLaw:
             )
             return root
         _, root = first_above(
-            self._below, probability, start=start, spread=spread, bounds=(low, high)
+            self._below,
+            probability,
+            start=start,
+            spread=spread,
+            bounds=(low, high),
+            lobes=self.reach > 0.0,
         )
         if self.step > 0.0:
             return float(self.step * np.ceil(root / self.step - 0.5))
@@ -156,20 +162,22 @@ class RatioLaw:
             .probability
         )
 
-    def _location(self) -> tuple[float, float, float, float]:
-        """Centre, standard error and range of the resampled ratio."""
-        y = sum(float(c.y @ c.counts) for c in self.strata)
-        x = sum(float(c.x @ c.counts) for c in self.strata)
-        centre, variance, low, high = y / x, 0.0, np.inf, -np.inf
+    def _location(self) -> tuple[float, float, float, float, float]:
+        """Centre, standard error, skewness and range of the resampled ratio."""
+        y = sum(float(np.sum(c.y * c.counts)) for c in self.strata)
+        x = sum(float(np.sum(c.x * c.counts)) for c in self.strata)
+        centre, variance, third, low, high = y / x, 0.0, 0.0, np.inf, -np.inf
         for cells in self.strata:
             rest = cells.y - centre * cells.x
-            mean = float(rest @ cells.counts) / cells.n_units
-            variance += float((rest - mean) ** 2 @ cells.counts)
+            rest = rest - float(np.sum(rest * cells.counts)) / cells.n_units
+            variance += float(np.sum(rest**2 * cells.counts))
+            third += float(np.sum(rest**3 * cells.counts))
             some = cells.x > 0.0
             ratios = cells.y[some] / cells.x[some]
             low = min(low, float(np.min(ratios, initial=np.inf)))
             high = max(high, float(np.max(ratios, initial=-np.inf)))
-        return centre, float(np.sqrt(variance)) / x, low, high
+        skewness = third / variance**1.5
+        return centre, float(np.sqrt(variance)) / x, skewness, low, high
 
 
 def resampled_law(

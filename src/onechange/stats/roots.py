@@ -25,6 +25,7 @@ def first_above(
     bounds: Bracket,
     smooth: Callable[[float], float] | None = None,
     accuracy: float = ACCURACY,
+    lobes: bool = True,
 ) -> Bracket:
     """Enclose the first point at which a distribution function exceeds a probability.
 
@@ -44,6 +45,8 @@ def first_above(
         A cheap approximation of the share, to start from its root.
     accuracy : float
         Width of the result, in spreads, where the function has steps.
+    lobes : bool
+        Whether there may be any; without them the function is smooth.
 
     Returns
     -------
@@ -74,6 +77,8 @@ def first_above(
     point, value, slope = _secant(lambda x: gap(x, False), start, 1.0 / spread, bounds)
     if abs(value) > SOLVED:
         return _stepped(gap, point, 1.0 / slope, bounds, accuracy * spread)
+    if not lobes:
+        return point, point
     near = 0.5 * accuracy * spread * slope
     for _ in range(2):
         value = gap(point, True)

@@ -100,7 +100,10 @@ def subset_mean_limits(
     units = values, group_sizes, counts
     opposite = -values, group_sizes, counts
     ratios = values / group_sizes
-    start = float(ndtri(tail)) * spread
+    z = float(ndtri(tail))
+    # The normal law of Σ ±(v - δ s), whose variance grows with δ, too.
+    share_of_shift = z * z * float(np.sum(group_sizes**2 * counts)) / total**2
+    start = z * spread / float(np.sqrt(max(1.0 - share_of_shift, 0.25)))
     ends = float(np.min(ratios)), float(np.max(ratios))
     if plain and values.size > SERIES_VALUES:
         share, other = _series_shares(values, counts, lattice)
@@ -122,6 +125,7 @@ def subset_mean_limits(
             spread=spread,
             bounds=bounds,
             accuracy=ACCURACY * float(np.sqrt(np.sum(counts))),
+            lobes=reach > 0.0,
         )[1]
 
     low = limit(share, mean + start, (ends[0], mean))
