@@ -271,3 +271,21 @@ def test_a_rate_that_a_rule_names_is_kept() -> None:
     plan = builders.plan(guardrails=[oc.Guardrail("failed", limit=0.02)])
     result = builders.comparison(rates=clean, plan=plan)
     assert "failed ↓" in render(result, "text")
+
+
+def test_what_would_change_the_decision_stands_in_every_report() -> None:
+    from onechange.report import render
+    from onechange.sensitivity import Fragility, TippingPoint
+    from onechange.status import Status
+
+    tipping = TippingPoint(3, 5, 8, 12, "worst", Status.INCONCLUSIVE)
+    fragile = Fragility(None, 40, "worst", None)
+    status = builders.guardrail(tipping=tipping, fragility=fragile)
+    told = "latency_ms: 3 of the 8 questions that lack a score (5 rows) would do."
+    decision = builders.decision(statuses=(status,), tipping_points=(told,))
+    for form in ("text", "markdown", "html", "latex"):
+        text = " ".join(render(decision, form).split())
+        assert "3 of the 8 questions" in text.replace("\\", ""), form
+    table = render(decision, "markdown")
+    assert "3 of 8 → inconclusive" in table
+    assert "none of 40" in table

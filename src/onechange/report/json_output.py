@@ -30,6 +30,7 @@ from onechange.report.json_values import (
     pvalue_json,
     slice_json,
 )
+from onechange.sensitivity import Fragility, TippingPoint
 
 __all__ = ["SCHEMA", "audit_plain", "delta_json", "to_json", "to_plain"]
 
@@ -273,6 +274,7 @@ def _decision(decision: Decision) -> Json:
         "reason": decision.reason,
         "statuses": [_status(status) for status in decision.statuses],
         "next_steps": list(decision.next_steps),
+        "tipping_points": list(decision.tipping_points),
         "notes": notes_json(decision.notes),
     }
 
@@ -293,7 +295,33 @@ def _status(status: RuleStatus) -> Json:
         "smallest_margin": number_json(status.smallest_margin),
         "pass_probability_unchanged": number_json(status.pass_probability_unchanged),
         "further_questions": status.further_questions,
+        "tipping": _tipping(status.tipping),
+        "fragility": _fragility(status.fragility),
         "status": str(status.status),
         "reason": status.reason,
         "notes": notes_json(status.notes),
+    }
+
+
+def _tipping(tipping: TippingPoint | None) -> Json | None:
+    if tipping is None:
+        return None
+    return {
+        "questions": tipping.questions,
+        "rows": tipping.rows,
+        "n_questions": tipping.n_questions,
+        "n_rows": tipping.n_rows,
+        "end": tipping.end,
+        "status": None if tipping.status is None else str(tipping.status),
+    }
+
+
+def _fragility(fragility: Fragility | None) -> Json | None:
+    if fragility is None:
+        return None
+    return {
+        "answers": fragility.answers,
+        "n_answers": fragility.n_answers,
+        "end": fragility.end,
+        "status": None if fragility.status is None else str(fragility.status),
     }

@@ -30,6 +30,7 @@ from onechange.report.document import (
     Section,
     Table,
 )
+from onechange.sensitivity import Fragility, TippingPoint
 
 __all__ = ["headline", "lead", "rules_section", "rules_table"]
 
@@ -70,12 +71,15 @@ def rules_section(context: Context) -> Section | None:
     if decision is None or not decision.statuses:
         return None
     sentences = tuple(_sentence(status.reason) for status in decision.statuses)
-    blocks = (rules_table(context), Bullets(sentences))
+    blocks: list[Block] = [rules_table(context), Bullets(sentences)]
+    if decision.tipping_points:
+        told = " ".join(decision.tipping_points)
+        blocks.append(Paragraph(told, "Tipping points"))
     details: list[Block] = [Paragraph(_errors_sentence(context))]
     outlook = _outlook_table(context)
     if outlook is not None:
         details.append(outlook)
-    return Section("rules", "Primary and guardrails", blocks, tuple(details))
+    return Section("rules", "Primary and guardrails", tuple(blocks), tuple(details))
 
 
 def rules_table(context: Context, *, compact: bool = False) -> Table:
@@ -248,6 +252,8 @@ def _outlook_table(context: Context) -> Table | None:
             else context.number(status.metric, status.smallest_margin),
             format_percent(status.pass_probability_unchanged, 0),
             format_count(status.further_questions),
+            _tipping_text(status.tipping),
+            _fragility_text(status.fragility),
         )
         for status in statuses
     )
@@ -258,8 +264,37 @@ def _outlook_table(context: Context) -> Table | None:
         Column("smallest margin that could pass", "r", "if no answer changed"),
         Column("chance to pass if nothing changed", "r"),
         Column("further questions for 80 % power", "r"),
+        Column(
+            "missing scores that change it",
+            "r",
+            "questions without a score, at their worst (of a fail: at their best), "
+            "that would change the status",
+        ),
+        Column(
+            "other answers that change it",
+            "r",
+            "answers of the variant at the worst score (of a fail: at the best) that "
+            "would change the status",
+        ),
     )
     return Table(columns, rows)
+
+
+def _tipping_text(tipping: TippingPoint | None) -> str:
+    if tipping is None:
+        return MISSING
+    if tipping.questions is None:
+        return f"none of {format_count(tipping.n_questions)}"
+    count = format_count(tipping.questions)
+    return f"{count} of {format_count(tipping.n_questions)} → {tipping.status}"
+
+
+def _fragility_text(fragility: Fragility | None) -> str:
+    if fragility is None:
+        return MISSING
+    if fragility.answers is None:
+        return f"none of {format_count(fragility.n_answers)}"
+    return f"{format_count(fragility.answers)} → {fragility.status}"
 
 
 def _errors_sentence(context: Context) -> str:

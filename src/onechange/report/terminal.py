@@ -294,6 +294,9 @@ def _facts(context: Context, width: int) -> list[str]:
         lines += _labelled("Change", of + change_text(audit, context.plan), width)
     metric = context.leading_metric
     lines += _labelled("Missing", bounds_line(context, metric), width)
+    if context.decision is not None:
+        told = " ".join(context.decision.tipping_points)
+        lines += _labelled("Tipping", told, width)
     lines += _labelled("Runs", runs_line(context, metric), width)
     lines += _labelled("Diagnosis", diagnosis_line(context), width)
     return lines
