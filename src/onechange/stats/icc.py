@@ -144,5 +144,5 @@ def _of_mean(name: str, single: Correlation, k: float) -> dict[str, Correlation]
     values = (single.value, single.low, single.high)
     if any(1 + (k - 1) * value <= 0 for value in values):
         return {}
-    ends = [k * value / (1 + (k - 1) * value) for value in values]
-    return {name: Correlation(*ends, single.confidence_level)}
+    value, low, high = (k * part / (1 + (k - 1) * part) for part in values)
+    return {name: Correlation(value, low, high, single.confidence_level)}
