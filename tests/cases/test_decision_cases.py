@@ -255,3 +255,59 @@ def test_case_37_a_declared_range_makes_it_an_error() -> None:
     plan = oc.Plan(metrics=[oc.Metric("faithfulness", range=(0, 1))])
     with pytest.raises(oc.InputError, match=r"variant\.csv.*faithfulness.*82"):
         compared(37, plan)
+
+
+RELATIVE = oc.Plan(
+    guardrails=[
+        oc.Guardrail("citation_precision", margin="10%"),
+        oc.Guardrail("retry_count", margin="10%"),
+    ],
+    metrics=[oc.Metric("retry_count", direction="lower")],
+)
+
+
+def test_case_05_a_relative_delta_of_a_zero_baseline_is_undefined() -> None:
+    comparison, right = compared(5, RELATIVE), expected(5)
+    for metric in ("citation_precision", "retry_count"):
+        relative = delta_of(comparison, metric).relative
+        assert relative is not None
+        if right[metric]["relative"] is None:
+            assert relative.delta is None
+            assert "0" in (relative.reason or "")
+        else:
+            assert relative.delta == pytest.approx(right[metric]["relative"], abs=1e-9)
+
+
+def test_case_05_a_relative_guardrail_of_a_zero_baseline_does_not_pass() -> None:
+    decision = oc.decide(compared(5, RELATIVE))
+    found = {row.metric: row for row in decision.statuses}
+    assert found["citation_precision"].status == "inconclusive"
+    assert "no relative delta" in found["citation_precision"].reason
+    assert found["citation_precision"].pvalue_margin is None
+    assert found["retry_count"].status != "fail"
+    assert decision.decision == "inconclusive"
+    here = folder(5)
+    done = run(
+        "decide",
+        here / "baseline.csv",
+        here / "variant.csv",
+        "--guardrail=citation_precision:10%",
+    )
+    assert done.returncode == 3, done.stderr
+    for wrong in ("inf", "nan", "100 %"):
+        assert wrong not in done.stdout.split("Compared")[0]
+
+
+def test_case_39_power_goes_by_the_paired_effect_size() -> None:
+    right = expected(39)
+    delta = delta_of(compared(39))
+    assert delta.effect_size["cohen_dz"] == pytest.approx(right["dz"], abs=1e-4)
+    sd = delta.delta / right["dz"]
+    planned = oc.power(
+        None, metric=delta.metric, delta=delta.delta, sd=sd, questions=[8]
+    )
+    assert planned.closed_form is not None
+    assert planned.closed_form.power == pytest.approx(right["power_dz"], abs=1e-4)
+    assert planned.closed_form.power != pytest.approx(
+        right["forbidden_power"], abs=1e-3
+    )
