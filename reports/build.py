@@ -1,8 +1,8 @@
-"""Write the reports on real results: `make reports`.
+"""Write the reports on the bundled example and on real results: `make reports`.
 
-The data are read from the folder named by ONECHANGE_DATA (default: `shared/data`
-beside the checkout) and are not part of the repository. Every report has a plan in
-`reports/plans/`.
+Every report is Markdown with pictures; two are pages as well. The data are read from
+the folder named by ONECHANGE_DATA (default: `shared/data` beside the checkout) and are
+not part of the repository. Every report has a plan in `reports/plans/`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from importlib.resources import files
 from pathlib import Path
 
 import onechange as oc
+from onechange.report import writable
+from onechange.report.markdown import render_markdown
+from onechange.report.pictures import write_pictures
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("ONECHANGE_DATA", HERE.parents[1] / "shared" / "data"))
@@ -32,15 +35,17 @@ class Report:
     baseline: Path
     variant: Path
     systems: tuple[str, str] | None = None
+    page: bool = False
 
 
-def _financebench(name: str, before: str, after: str) -> Report:
+def _financebench(name: str, before: str, after: str, *, page: bool = False) -> Report:
     folder = DATA / "financebench"
     return Report(
         name=f"financebench-{name}",
         plan=HERE / "plans" / "financebench.toml",
         baseline=folder / f"{before}.csv",
         variant=folder / f"{after}.csv",
+        page=page,
     )
 
 
@@ -61,8 +66,11 @@ REPORTS = [
         plan=EXAMPLE / "plan.toml",
         baseline=EXAMPLE / "baseline.jsonl",
         variant=EXAMPLE / "variant.jsonl",
+        page=True,
     ),
-    _financebench("gpt4-single-store", "gpt-4_sharedStore", "gpt-4_singleStore"),
+    _financebench(
+        "gpt4-single-store", "gpt-4_sharedStore", "gpt-4_singleStore", page=True
+    ),
     _financebench(
         "claude2-question-last", "claude-2_inContext", "claude-2_inContext_reverse"
     ),
@@ -100,11 +108,20 @@ def main() -> int:
             missing.append(f"{report.name}: {absent[0].name} is not in {DATA}")
             continue
         decision = build(report)
-        oc.write_report(decision, HERE / f"{report.name}.md")
+        write(report, decision, HERE)
         print(f"{report.name}: {decision.decision}")
     for line in missing:
         print(f"not written, {line}", file=sys.stderr)
     return 0
+
+
+def write(report: Report, decision: oc.Decision, folder: Path) -> None:
+    """Write the files of one report into a folder."""
+    shown = write_pictures(decision, folder / report.name, formats=["svg"])
+    text = render_markdown(decision, pictures=shown, folder=report.name)
+    (folder / f"{report.name}.md").write_text(writable(text), encoding="utf-8")
+    if report.page:
+        oc.write_report(decision, folder / f"{report.name}.html")
 
 
 def build(report: Report) -> oc.Decision:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,8 +75,13 @@ def pictures(result: Comparison | Decision) -> Iterator[tuple[Picture, Figure]]:
             )
 
 
-def write_pictures(result: Comparison | Decision, folder: str | Path) -> list[Picture]:
-    """Write every picture as SVG and PNG.
+def write_pictures(
+    result: Comparison | Decision,
+    folder: str | Path,
+    *,
+    formats: Sequence[str] = FORMATS,
+) -> list[Picture]:
+    """Write every picture.
 
     Parameters
     ----------
@@ -84,6 +89,8 @@ def write_pictures(result: Comparison | Decision, folder: str | Path) -> list[Pi
         What `compare` or `decide` returned.
     folder : str or Path
         Where to; made when absent.
+    formats : sequence of str
+        ``svg`` and ``png``; the Markdown report shows the first.
 
     Returns
     -------
@@ -99,7 +106,7 @@ def write_pictures(result: Comparison | Decision, folder: str | Path) -> list[Pi
     try:
         target.mkdir(parents=True, exist_ok=True)
         for shown, figure in pictures(result):
-            for format in FORMATS:
+            for format in formats:
                 file = target / f"{shown.name}.{format}"
                 file.write_bytes(picture(figure, format))
             written.append(shown)
