@@ -244,8 +244,8 @@ def _slices(comparison: Comparison, cited: list[str]) -> Iterator[str]:
         families = " and of ".join(family.members for family in comparison.families)
         yield (
             f"p-values are adjusted by {words}, in a family of {families}; "
-            "simultaneous intervals are decision intervals at the level at which all of "
-            "them hold."
+            "simultaneous intervals are decision intervals at the level at which all "
+            "of them hold."
         )
     if any(b.heterogeneity for b in comparison.slices):
         words = _described(TOGETHER, "heterogeneity", cited)
