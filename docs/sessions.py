@@ -41,23 +41,38 @@ def is_setup(command: str) -> bool:
 
 
 def run_session(command: str, folder: Path) -> str:
-    """Run one command in a folder and return what it printed."""
-    words = shlex.split(command)
+    """Run one command line in a folder and return what it printed.
+
+    Commands joined by ``&&`` run one after the other until one fails.
+    """
+    printed = ""
+    words: list[str] = []
+    for word in [*shlex.split(command), "&&"]:
+        if word != "&&":
+            words.append(word)
+            continue
+        done = _run(words, folder)
+        printed += done.stdout + done.stderr
+        words = []
+        if done.returncode != 0:
+            break
+    return "\n".join(line.rstrip() for line in printed.splitlines()).strip("\n")
+
+
+def _run(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     if words[0] == "onechange":
         words = [sys.executable, "-m", *words]
     elif words[0] == "python":
         words = [sys.executable, *words[1:]]
     else:
-        raise ValueError(f"a page may only run onechange or python: {command}")
-    done = subprocess.run(
+        raise ValueError(f"a page may only run onechange or python: {words[0]}")
+    return subprocess.run(
         words,
         cwd=folder,
         capture_output=True,
         encoding="utf-8",
         env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1"},
     )
-    lines = (done.stdout + done.stderr).splitlines()
-    return "\n".join(line.rstrip() for line in lines).strip("\n")
 
 
 def demo_folder(parent: Path) -> Path:
