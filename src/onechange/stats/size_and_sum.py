@@ -78,7 +78,11 @@ class SizeAndSum:
 
 
 def size_and_sum(
-    found: Lattice, counts: IntArray, *, largest: int = LARGEST_TABLE
+    found: Lattice,
+    counts: IntArray,
+    *,
+    sizes: IntArray | None = None,
+    largest: int = LARGEST_TABLE,
 ) -> SizeAndSum | None:
     """Tabulate the joint law, when the lattice of the values is coarse enough.
 
@@ -87,7 +91,9 @@ def size_and_sum(
     found : Lattice
         Distinct values in whole numbers.
     counts : ndarray of int, shape (n_values,)
-        Number of questions per value.
+        Number of questions (clusters) per value.
+    sizes : ndarray of int, shape (n_values,), optional
+        Number of questions in each cluster; 1 by default.
     largest : int
         Largest number of cells.
 
@@ -98,21 +104,22 @@ def size_and_sum(
 
     Notes
     -----
-    The characteristic function is Π cos((t k + τ) / 2)^c times a phase that centres
+    The characteristic function is Π cos((t k + τ s) / 2)^c times a phase that centres
     the table; it is worked out only where it is not negligible, and inverted by a
     two-dimensional fast Fourier transform.
     """
     from scipy import fft
 
     k = found.integers.astype(np.float64)
-    n = int(np.sum(counts))
-    n_sizes = _width(np.ones(k.size), counts, n)
+    weights = np.ones(k.size) if sizes is None else sizes.astype(np.float64)
+    n = int(np.sum(weights * counts))
+    n_sizes = _width(weights, counts, n)
     n_sums = _width(k, counts, int(np.sum(np.abs(found.integers) * counts)))
     if n_sizes * n_sums > largest:
         return None
     n_sizes = fft.next_fast_len(n_sizes, real=True)
     n_sums = fft.next_fast_len(n_sums)
-    row, column, value = _transform(k, counts, n_sums, n_sizes)
+    row, column, value = _transform(k, weights, counts, (n_sums, n_sizes))
     total = int(np.sum(found.integers * counts))
     first_size, first_sum = (n + 1 - n_sizes) // 2, (total + 1 - n_sums) // 2
     turns = row / n_sums * (first_sum - total / 2.0)
@@ -122,8 +129,8 @@ def size_and_sum(
     mass = fft.irfft2(grid, s=(n_sums, n_sizes))
     cumulated = np.zeros((n_sizes, n_sums + 1))
     np.cumsum(mass.T, axis=1, out=cumulated[:, 1:])
-    sizes = first_size + np.arange(n_sizes, dtype=np.int64)
-    return SizeAndSum(found.unit, sizes, first_sum, cumulated)
+    subset_sizes = first_size + np.arange(n_sizes, dtype=np.int64)
+    return SizeAndSum(found.unit, subset_sizes, first_sum, cumulated)
 
 
 def _first(
@@ -155,20 +162,22 @@ def _width(values: FloatArray, counts: IntArray, span: int) -> int:
 
 
 def _transform(
-    k: FloatArray, counts: IntArray, n_sums: int, n_sizes: int
+    k: FloatArray, weights: FloatArray, counts: IntArray, shape: tuple[int, int]
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """Row, column and real factor of every frequency that is not negligible."""
+    n_sums, n_sizes = shape
     order = np.argsort(-counts, kind="stable")
     t = np.pi * np.arange(n_sums) / n_sums
     tau = np.pi * np.arange(n_sizes // 2 + 1) / n_sizes
-    first = t * k[order[0]]
-    cosine = np.outer(np.cos(first), np.cos(tau)) - np.outer(np.sin(first), np.sin(tau))
+    first, second = t * k[order[0]], tau * weights[order[0]]
+    cosine = np.outer(np.cos(first), np.cos(second))
+    cosine -= np.outer(np.sin(first), np.sin(second))
     least = float(np.exp(-NEGLIGIBLE / counts[order[0]]))
     row, column = np.nonzero(np.abs(cosine) > least)
     log = counts[order[0]] * np.log(np.abs(cosine[row, column]))
     odd = (cosine[row, column] < 0.0) & (counts[order[0]] % 2 == 1)
     for index in order[1:].tolist():
-        factor = np.cos(t[row] * k[index] + tau[column])
+        factor = np.cos(t[row] * k[index] + tau[column] * weights[index])
         size = np.maximum(np.abs(factor), 1e-300)
         log = log + counts[index] * np.log(size)
         odd = odd ^ ((factor < 0.0) & (counts[index] % 2 == 1))

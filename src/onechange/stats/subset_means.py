@@ -89,8 +89,13 @@ def subset_mean_limits(
         return low, high
     plain = bool(np.all(group_sizes == 1.0))
     lattice = find_lattice(values)
-    if plain and lattice is not None:
-        table = size_and_sum(lattice, counts, largest=largest_table)
+    if lattice is not None:
+        table = size_and_sum(
+            lattice,
+            counts,
+            sizes=np.rint(group_sizes).astype(np.int64),
+            largest=largest_table,
+        )
         if table is not None:
             return table.limits(tail)
     total = float(np.sum(group_sizes * counts))
