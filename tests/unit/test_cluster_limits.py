@@ -13,7 +13,7 @@ from onechange.stats.size_and_sum import size_and_sum
 
 
 def _enumerated(sums: list[int], sizes: list[int], tail: float) -> tuple[float, float]:
-    """k-th smallest and largest mean over all non-empty subsets of clusters, in thirds."""
+    """Limits by listing all non-empty subsets of clusters; sums are in thirds."""
     means = sorted(
         Fraction(sum(s for s, use in zip(sums, chosen, strict=True) if use), 3)
         / sum(k for k, use in zip(sizes, chosen, strict=True) if use)
