@@ -84,6 +84,13 @@ def test_clusters_across_slices_by_enumeration() -> None:
     assert found.test.pvalue == pytest.approx(right_p, abs=1e-12)
 
 
+def test_clusters_of_one_question_are_no_clusters() -> None:
+    rng = np.random.default_rng(8)
+    difference, slices = rng.normal(size=11), np.repeat([0, 1], [5, 6])
+    alone = heterogeneity(difference, slices, clusters=np.arange(11))
+    assert alone == heterogeneity(difference, slices)
+
+
 def test_sampling_agrees_with_enumeration() -> None:
     rng = np.random.default_rng(1)
     slices = np.repeat([0, 1], 6)

@@ -156,6 +156,16 @@ def test_the_critical_value_is_the_quantile_of_all_flips() -> None:
     assert found.critical == pytest.approx(largest[int(np.ceil(0.9 * 1024)) - 1])
 
 
+def test_what_is_enumerated_has_no_monte_carlo_error() -> None:
+    found = max_t([whole(np.arange(1.0, 9.0)[:, None])])
+    assert found.monte_carlo_error(0.05) is None
+
+
+def test_no_interval_is_narrower_than_its_own_level() -> None:
+    assert simultaneous_level(0.5, 0.95) == 0.95
+    assert simultaneous_level(3.0, 0.95) == pytest.approx(1 - 2 * norm.sf(3.0))
+
+
 def test_one_column_is_simultaneous_at_about_its_own_level() -> None:
     rng = np.random.default_rng(1)
     found = max_t([whole(rng.normal(size=(200, 1)))])
