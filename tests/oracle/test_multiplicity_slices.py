@@ -11,8 +11,9 @@ import pytest
 from scipy.stats import chi2
 
 from onechange.stats.flips import UnitColumns
-from onechange.stats.heterogeneity import label_permutation, pooled
+from onechange.stats.heterogeneity import label_permutation
 from onechange.stats.multiplicity import adjusted_pvalues, max_t
+from onechange.stats.pooling import pooled
 from onechange.stats.related import cochran_q
 
 ORACLE = json.loads(

@@ -10,7 +10,8 @@ import pytest
 
 from onechange.errors import MethodError
 from onechange.stats.cluster import cr2_law
-from onechange.stats.heterogeneity import heterogeneity, label_permutation, pooled
+from onechange.stats.heterogeneity import heterogeneity, label_permutation
+from onechange.stats.pooling import pooled
 from onechange.stats.student import guard
 
 
