@@ -81,13 +81,9 @@ class Metric:
 
     def __post_init__(self) -> None:
         check_named("name", self.name)
-        if self.labels is not None:
-            check_named("labels", self.labels)
-            if self.numerator is not None:
-                raise PlanKeyError(
-                    ("labels",),
-                    f'"{self.name}" is a ratio; human labels correct a mean.',
-                )
+        if self.labels is not None and self.numerator is not None:
+            text = f'"{self.name}" is a ratio; human labels correct a mean.'
+            raise PlanKeyError(("labels",), text)
         check_one_of("direction", self.direction, ("higher", "lower"))
         check_one_of("unscored", self.unscored, ("exclude", "worst", "zero"))
         if self.range is not None:
