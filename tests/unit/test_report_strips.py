@@ -15,7 +15,7 @@ def test_an_interval_inside_what_is_allowed_is_drawn_inside() -> None:
     strip = rule_strip(rule, "lower")
     assert strip is not None
     assert strip.allowed is not None
-    assert strip.low is not None and strip.high is not None and strip.point is not None
+    assert None not in (strip.low, strip.high, strip.point)
     assert strip.allowed[0] == 0.0
     assert strip.edges == (strip.allowed[1],)
     assert 0 < strip.low < strip.point < strip.high < strip.allowed[1] < 100

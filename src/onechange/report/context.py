@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
@@ -35,6 +36,7 @@ __all__ = [
     "question_link",
     "shown_rates",
     "slice_text",
+    "split_marks",
 ]
 
 SYMBOLS = {
@@ -46,6 +48,9 @@ SYMBOLS = {
 }
 ARROWS = {"higher": "↑", "lower": "↓"}
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_PLAIN_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_RAISED = "[⁰¹²³⁴⁵⁶⁷⁸⁹]+"
+_MARKED = re.compile(rf"(?P<text>.*) (?P<numbers>{_RAISED}(?:,{_RAISED})*)", re.DOTALL)
 
 
 def comparison_of(result: Comparison | Decision) -> Comparison:
@@ -264,6 +269,21 @@ def slice_text(labels: tuple[tuple[str, str], ...] | None) -> str:
     texts = [label for _, label in labels]
     joined = all(text == SMALL_SLICES for text in texts)
     return SMALL_SLICES if joined else " × ".join(texts)
+
+
+def split_marks(text: str) -> tuple[str, tuple[int, ...]]:
+    """Part a cell from the raised numbers that `Context.marks` put behind it.
+
+    Examples
+    --------
+    >>> split_marks("latency_ms ↓ ¹,¹²")
+    ('latency_ms ↓', (1, 12))
+    """
+    match = _MARKED.fullmatch(text)
+    if match is None:
+        return text, ()
+    numbers = match["numbers"].translate(_PLAIN_DIGITS).split(",")
+    return match["text"], tuple(int(number) for number in numbers)
 
 
 def question_link(filters: Iterable[tuple[str, str]], metric: str = "") -> str:

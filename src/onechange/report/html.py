@@ -15,7 +15,12 @@ from onechange.compare import Comparison
 from onechange.decide import Decision
 from onechange.display import escape_invisible, format_count
 from onechange.report.content import build_document
-from onechange.report.context import Context, make_context, question_link
+from onechange.report.context import (
+    Context,
+    make_context,
+    question_link,
+    split_marks,
+)
 from onechange.report.document import (
     Block,
     Bullets,
@@ -44,8 +49,6 @@ _MORE = {
     "methods": "References, files and hashes",
     "notes": "Notes of single slices",
 }
-_MARKS = re.compile(r" ([⁰¹²³⁴⁵⁶⁷⁸⁹,]+)$")
-_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 Json = dict[str, Any]
 
@@ -58,13 +61,10 @@ class _Notes:
 
     def of(self, cell: str) -> tuple[str, list[tuple[int, str]]]:
         """Part a cell from the raised numbers behind it."""
-        match = _MARKS.search(cell)
-        if match is None:
-            return cell, []
-        numbers = [int(n) for n in match[1].translate(_DIGITS).split(",") if n]
+        text, numbers = split_marks(cell)
         if not all(1 <= number <= len(self.texts) for number in numbers):
             return cell, []
-        return cell[: match.start()], [(n, self.texts[n - 1]) for n in numbers]
+        return text, [(n, self.texts[n - 1]) for n in numbers]
 
 
 def render_html(result: Comparison | Decision) -> str:
@@ -220,8 +220,7 @@ def _table(table: Table, notes: _Notes) -> Json:
     ):
         row = []
         for head, text, link in zip_longest(heads, cells, links, fillvalue=""):
-            marked = text.rstrip("⁰¹²³⁴⁵⁶⁷⁸⁹,") != text
-            plain, marks = notes.of(text) if marked else (text, [])
+            plain, marks = notes.of(text)
             row.append(
                 {"head": head, "text": plain, "marks": marks, "link": link, "under": ""}
             )

@@ -16,7 +16,7 @@ from onechange.decide import Decision
 from onechange.display import escape_latex
 from onechange.report.bibtex import bibtex, with_citations
 from onechange.report.content import build_document
-from onechange.report.context import comparison_of
+from onechange.report.context import comparison_of, split_marks
 from onechange.report.document import (
     Block,
     Bullets,
@@ -36,8 +36,6 @@ LEGEND = "* p < 0.05, ** p < 0.01, *** p < 0.001"
 # Shown as sentences, as paragraphs of their own, or not at all in a paper.
 WITHOUT_TABLES = {"compared", "questions", "methods", "notes"}
 
-_MARKS = re.compile(r" ([⁰¹²³⁴⁵⁶⁷⁸⁹,]+)$")
-_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _SIGNS = {
     "✔": r"$\surd$",
     "✘": r"$\times$",
@@ -236,11 +234,10 @@ def _stars(pvalue: float | None) -> str:
 
 def _marked(text: str) -> str:
     """Write a cell; the raised numbers behind it point to the notes."""
-    match = _MARKS.search(text)
-    if match is None:
+    plain, numbers = split_marks(text)
+    if not numbers:
         return _text(text)
-    numbers = match[1].translate(_DIGITS)
-    return _text(text[: match.start()]) + rf"\textsuperscript{{{numbers}}}"
+    return _text(plain) + rf"\textsuperscript{{{','.join(map(str, numbers))}}}"
 
 
 def _notes(document: Document) -> Iterator[str]:
