@@ -53,6 +53,21 @@ browser: browser-tools $(DEV)  ## Install a browser and LaTeX (Debian, as root),
 docs: $(DEV)  ## Build the documentation in site/; warnings are errors
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs site
 
+PEERS := .venv-bench/.installed
+$(PEERS):
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet numpy scipy pandas arch pingouin
+	touch $(PEERS)
+
+bench: $(DEV) $(PEERS)  ## Speed and memory next to named peers, to benchmarks/results/
+	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/memory.py
+	$(BIN)/python benchmarks/trials.py
+	$(BIN)/python benchmarks/scores.py
+
+calibration: $(DEV)  ## Coverage, type-I errors and false passes against their limits (20 min)
+	$(BIN)/python benchmarks/calibration.py --jobs 2
+
 sessions: $(RUNTIME)  ## Rewrite the outputs of the sessions in README.md and docs/
 	$(BIN)/python docs/sessions.py
 
