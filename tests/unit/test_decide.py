@@ -256,7 +256,14 @@ def test_many_missing_scores_take_back_a_pass_unless_the_bounds_agree() -> None:
     decision = decided(PRIMARY, replace(GOOD, bounds=other))
     assert decision.decision == "inconclusive"
     assert "27 % of 150 questions lack a score" in decision.reason
-    assert "anything from −0.200 to +0.300" in decision.reason
+    # the interval of the bounds decided, so it is what the sentence shows
+    assert "the improvement lies between −0.300 and +0.400, 0 is" in decision.reason
+    (step,) = decision.next_steps
+    assert step == (
+        "correct: only missing scores stand in the way: score the 40 questions that "
+        "lack a score."
+    )
+    assert decision.statuses[0].further_questions is None
     few = bounds(-0.2, 0.3, 30, interval(-0.3, 0.4))  # 20 % is not over 20 %
     assert decided(PRIMARY, replace(GOOD, bounds=few)).decision == "ship"
 
@@ -449,7 +456,14 @@ def test_equivalence_is_two_sided() -> None:
     assert direct(rule, faithfulness(-0.02, 0.04)).status == "pass"
     status = direct(rule, faithfulness(0.06, 0.09))
     assert status.status == "fail"
-    assert "on either side" in status.reason
+    assert "the rise is at least 0.060, beyond the margin 0.05." in status.reason
+    fallen = direct(rule, faithfulness(-0.094, -0.062))
+    assert "the drop is at least 0.062, beyond the margin 0.05." in fallen.reason
+    partly = direct(rule, faithfulness(-0.094, -0.042))
+    assert "the drop lies between 0.042 and 0.094, partly beyond" in partly.reason
+    across = direct(rule, faithfulness(-0.02, 0.06))
+    assert "between a rise of 0.060 and a drop of 0.020, partly" in across.reason
+    assert "the margin 0.05 on either side" in across.reason
 
 
 def test_what_it_would_take_to_show_equivalence() -> None:
@@ -457,8 +471,8 @@ def test_what_it_would_take_to_show_equivalence() -> None:
     row = faithfulness(-0.02, 0.06, standard_error=0.02)  # the upper end decides
     (status,) = decided(plan, row).statuses
     assert status.status == "inconclusive"
-    # 150 ((0.04 + 0.8416 · 0.02)/0.05)² = 194
-    assert status.further_questions == pytest.approx(194 - 150, abs=1)
+    # 80 % for both sides is 90 % for each: 150 ((0.04 + 1.2816 · 0.02)/0.05)² = 258
+    assert status.further_questions == pytest.approx(258 - 150, abs=1)
 
 
 def test_every_primary_must_pass() -> None:
@@ -649,7 +663,10 @@ def test_a_point_rule_under_many_missing_scores_asks_for_them() -> None:
     plan = Plan(guardrails=[Guardrail("faithfulness", margin=0.05, rule="estimate")])
     row = faithfulness(-0.02, 0.02, baseline=0.9, variant=0.89, delta=-0.01)
     missing = replace(row, bounds=bounds(-0.2, 0.3, 40, interval(-0.3, 0.4)))
-    assert "score the questions that lack a score" in steps(plan, missing)
+    assert "score the 40 questions that lack a score" in steps(plan, missing)
+    assert "the delta could be anything from −0.200 to +0.300" in only(
+        decided(plan, missing)
+    )
     agreeing = replace(row, bounds=bounds(-0.04, 0.3, 40, interval(-0.3, 0.4)))
     assert decided(plan, agreeing).decision == "ship"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from onechange.display import (
     TableMixin,
     escape_html,
     escape_terminal,
+    format_exact,
     format_interval,
     format_number,
     html_table,
@@ -27,7 +28,7 @@ from onechange.status import Status
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Decision", "RuleStatus", "exit_code"]
+__all__ = ["Decision", "RuleStatus", "exit_code", "rule_name", "rule_names"]
 
 EXIT_CODES = {"ship": 0, "do not ship": 1, "inconclusive": 3}
 
@@ -221,6 +222,64 @@ def _status_cells(status: RuleStatus, decimals: Mapping[str, int]) -> list[str]:
         *figures,
         str(status.status),
     ]
+
+
+def rule_name(status: RuleStatus) -> str:
+    """Name what a rule is about: its metric, statistic and slice.
+
+    Examples
+    --------
+    >>> rule_name(RuleStatus("latency_ms", "guardrail", "p95", Status.PASS, ""))
+    'latency_ms p95'
+    """
+    name = status.metric
+    if status.statistic != "mean":
+        name += f" {status.statistic}"
+    if status.slice is not None:
+        name += " in " + ", ".join(dict.fromkeys(label for _, label in status.slice))
+    return name
+
+
+def rule_names(statuses: Sequence[RuleStatus]) -> list[str]:
+    """Name every rule so that no two look alike.
+
+    Parameters
+    ----------
+    statuses : sequence of RuleStatus
+        All rules of a decision.
+
+    Returns
+    -------
+    list of str
+        As `rule_name`; rules that share it get their role and, where they share that,
+        too, how they decide and what they allow.
+    """
+    names = [rule_name(status) for status in statuses]
+    for detail in (_role, _way, _allowed):
+        shared = {name for name in names if names.count(name) > 1}
+        names = [
+            f"{name}{detail(status)}" if name in shared else name
+            for name, status in zip(names, statuses, strict=True)
+        ]
+    return names
+
+
+def _role(status: RuleStatus) -> str:
+    return f" ({status.role})"
+
+
+def _way(status: RuleStatus) -> str:
+    return " by point value" if status.rule == "estimate" else ""
+
+
+def _allowed(status: RuleStatus) -> str:
+    parts = [("margin", status.margin), ("limit", status.limit)]
+    told = [
+        f" {word} {value if isinstance(value, str) else format_exact(value)}"
+        for word, value in parts
+        if value is not None
+    ]
+    return "," + ",".join(told) if told else ""
 
 
 def exit_code(decision: Decision) -> int:

@@ -10,10 +10,21 @@ from onechange.decide.sentences import Wording
 from onechange.delta import Delta
 from onechange.display import format_count, format_number, format_percent
 from onechange.plan import BUILT_IN_RATES, Analysis, Plan, parse_slice, relative_margin
+from onechange.stats.caveats import unit_notes
 from onechange.stats.estimate import Note
 from onechange.status import Status
 
-__all__ = ["Finding", "Scope", "guarded", "no_interval", "too_few", "unmeasured"]
+__all__ = [
+    "HIGH_MISSING_SHARE",
+    "Finding",
+    "Scope",
+    "guarded",
+    "missing_questions",
+    "no_interval",
+    "too_few",
+    "too_few_pairs",
+    "unmeasured",
+]
 
 HIGH_MISSING_SHARE = 0.2
 TOO_FEW = ("too-few-questions", "few-clusters")
@@ -133,6 +144,10 @@ class Scope:
             and row.variant_name == self.variant_name
         )
 
+    def number(self, metric: str, value: float) -> str:
+        """Write a change of a metric with its sign and decimals."""
+        return format_number(value, self.decimals.get(metric, 3), signed=True)
+
     def words(
         self, metric: str, direction: str, margin: float | str | None = None
     ) -> Wording:
@@ -180,6 +195,18 @@ def too_few(delta: Delta | None) -> Finding | None:
     return None
 
 
+def too_few_pairs(scope: Scope, delta: Delta | None) -> Finding | None:
+    """Return the finding for too few questions under a rule by the point value.
+
+    One question would decide whatever its margin. A built-in rate is exempt: it
+    counts this run and estimates nothing.
+    """
+    if delta is None or delta.metric in BUILT_IN_RATES:
+        return None
+    few = unit_notes(delta.n_pairs, None, scope.analysis(delta).confidence_level)
+    return too_few(replace(delta, notes=few))
+
+
 def no_interval(delta: Delta | None, *, relative: bool = False) -> Finding:
     """Return the finding for a delta without interval, with the reason."""
     reason = "the interval does not exist for these scores"
@@ -192,10 +219,25 @@ def no_interval(delta: Delta | None, *, relative: bool = False) -> Finding:
     return Finding(Status.INCONCLUSIVE, reason)
 
 
-def guarded(scope: Scope, delta: Delta, finding: Finding, under: Status) -> Finding:
+def guarded(
+    scope: Scope,
+    delta: Delta,
+    finding: Finding,
+    under: Finding | None,
+    subject: str = "",
+) -> Finding:
     """Take back a status that a scale mismatch or missing scores do not support.
 
-    `under` is the status under the bounds of missing scores.
+    Parameters
+    ----------
+    scope : Scope
+    delta : Delta
+    finding : Finding
+        What the scores at hand say.
+    under : Finding or None
+        What the bounds of missing scores say; None where there are none.
+    subject : str
+        What a rule is about of which the bounds say nothing.
     """
     audit = scope.comparison.audits[scope.position]
     if delta.metric in audit.scale_mismatch:
@@ -204,29 +246,28 @@ def guarded(scope: Scope, delta: Delta, finding: Finding, under: Status) -> Find
             "delta means nothing; rescale one or declare the metric's range"
         )
         return Finding(Status.INCONCLUSIVE, clause)
-    share, source = _missing_share(scope, delta)
-    if (
-        finding.status is Status.PASS
-        and share > HIGH_MISSING_SHARE
-        and under is not Status.PASS
-    ):
-        bounds = _bounds_text(scope, delta)
-        clause = (
-            f"{finding.clause}, but {format_percent(share, 0)} of {source} questions "
-            f"lack a score and {bounds}"
-        )
-        return Finding(Status.INCONCLUSIVE, clause)
-    return finding
+    lacking, total = missing_questions(scope, delta)
+    agrees = under is not None and under.status is Status.PASS
+    if finding.status is not Status.PASS or agrees:
+        return finding
+    share = lacking / total if total else 0.0
+    if share <= HIGH_MISSING_SHARE:
+        return finding
+    clause = (
+        f"{finding.clause}, but {format_percent(share, 0)} of {format_count(total)} "
+        f"questions lack a score; {_under_text(delta, under, subject)}"
+    )
+    return Finding(Status.INCONCLUSIVE, clause)
 
 
-def _missing_share(scope: Scope, delta: Delta) -> tuple[float, str]:
-    """Share of the questions to be scored that have no pair, and their count."""
+def missing_questions(scope: Scope, delta: Delta) -> tuple[int, int]:
+    """Count the questions to be scored that have no pair, and all to be scored."""
     if delta.bounds is not None:
         total, lacking = delta.bounds.n_questions, delta.bounds.n_incomplete
     elif delta.slice is None and delta.metric not in BUILT_IN_RATES:
         ledger = scope.comparison.audits[scope.position].metrics.get(delta.metric)
         if ledger is None:
-            return 0.0, "0"
+            return 0, 0
         lacking = (
             ledger.unscored_baseline
             + ledger.unscored_variant
@@ -236,16 +277,19 @@ def _missing_share(scope: Scope, delta: Delta) -> tuple[float, str]:
         )
         total = ledger.pairs + lacking
     else:
-        return 0.0, "0"
-    return (lacking / total if total else 0.0), format_count(total)
+        return 0, 0
+    return lacking, total
 
 
-def _bounds_text(scope: Scope, delta: Delta) -> str:
+def _under_text(delta: Delta, under: Finding | None, subject: str) -> str:
+    """Say what the missing scores could do, by the bounds that decided."""
+    if under is not None:
+        return f"with each of them at its worst and at its best, {under.clause}"
     bounds = delta.bounds
-    if bounds is None or bounds.low is None or bounds.high is None:
+    if subject:
+        return f"the bounds that they set to the delta say nothing about {subject}"
+    if delta.statistic != "mean":
+        return f"what they could do to the {delta.statistic} is not known"
+    if bounds is None or bounds.low is None:
         return "without a declared range it cannot be said what they could change"
-    decimals = scope.decimals.get(delta.metric, 3)
-    ends = [
-        format_number(end, decimals, signed=True) for end in (bounds.low, bounds.high)
-    ]
-    return f"with them the delta could be anything from {ends[0]} to {ends[1]}"
+    return "the interval of the delta that they bound does not exist"

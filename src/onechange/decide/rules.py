@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from onechange.decide.decision import RuleStatus
+from onechange.decide.decision import RuleStatus, rule_name
 from onechange.decide.findings import (
     Finding,
     Scope,
     guarded,
     no_interval,
     too_few,
+    too_few_pairs,
     unmeasured,
 )
 from onechange.decide.sentences import (
@@ -40,7 +41,10 @@ from onechange.status import (
     worsening_ends,
 )
 
-__all__ = ["guardrail_status", "primary_rule_status"]
+__all__ = ["guardrail_status", "margin_rule_status", "primary_rule_status"]
+
+SHARE_OF_BASELINE = "a share of the baseline"
+OWN_VALUE = "the variant's own value"
 
 
 def primary_rule_status(scope: Scope, primary: Primary) -> RuleStatus:
@@ -64,18 +68,16 @@ def primary_rule_status(scope: Scope, primary: Primary) -> RuleStatus:
         least = primary.min_improvement
         status = primary_status(delta.interval, least, delta.direction)
         clause = primary_clause(status, delta.interval, least, words)
-        bounds = delta.bounds.interval if delta.bounds else None
-        finding = guarded(
-            scope,
-            delta,
-            Finding(status, clause),
-            primary_status(bounds, least, delta.direction),
-        )
+        bounds, under = delta.bounds.interval if delta.bounds else None, None
+        if bounds is not None:
+            found = primary_status(bounds, least, delta.direction)
+            under = Finding(found, primary_clause(found, bounds, least, words))
+        finding = guarded(scope, delta, Finding(status, clause), under)
     finding = finding or no_interval(delta)
     return RuleStatus(
         metric=primary.metric,
         role="primary",
-        statistic="mean",
+        statistic=_statistic(scope, primary.metric, "mean"),
         status=finding.status,
         reason=_sentence(primary.metric, finding),
         min_improvement=primary.min_improvement,
@@ -117,26 +119,27 @@ def _rule_status(
         "; ".join(dict.fromkeys(finding.clause for finding in ordered)),
         tuple(dict.fromkeys(note for finding in ordered for note in finding.notes)),
     )
-    name = (
-        rule.metric if rule.statistic == "mean" else f"{rule.metric} {rule.statistic}"
-    )
-    part = None if delta is None else delta.slice
-    if part is not None:
-        name += " in " + ", ".join(dict.fromkeys(label for _, label in part))
-    return RuleStatus(
+    found = RuleStatus(
         metric=rule.metric,
         role=rule.role,
-        statistic=rule.statistic,
+        statistic=_statistic(scope, rule.metric, rule.statistic),
         status=status,
-        reason=_sentence(name, merged),
+        reason="",
         rule=rule.rule,
-        slice=part,
+        slice=None if delta is None else delta.slice,
         margin=rule.margin,
         limit=rule.limit,
         delta=_measured(delta),
         variant_name=scope.variant_name,
         notes=merged.notes,
     )
+    return replace(found, reason=_sentence(rule_name(found), merged))
+
+
+def _statistic(scope: Scope, metric: str, asked: str) -> str:
+    """Name the statistic of a rule: the mean of a ratio metric is its ratio."""
+    ratios = {m.name for m in scope.comparison.metrics if m.numerator is not None}
+    return "ratio" if asked == "mean" and metric in ratios else asked
 
 
 def _findings(scope: Scope, rule: Guardrail, delta: Delta | None) -> list[Finding]:
@@ -156,7 +159,10 @@ def _margin_findings(
         yield finding or no_interval(delta)
         return
     if rule.rule == "estimate":
-        yield guarded(scope, delta, *_estimate_finding(scope, rule.margin, delta))
+        few = too_few_pairs(scope, delta)
+        yield few or guarded(
+            scope, delta, *_estimate_finding(scope, rule.margin, delta)
+        )
         return
     relative = isinstance(rule.margin, str)
     interval = delta.interval
@@ -166,32 +172,61 @@ def _margin_findings(
     if few is not None or interval is None:
         yield few or no_interval(delta, relative=relative)
         return
-    words = scope.words(rule.metric, delta.direction, rule.margin)
-    status = _margin_status(rule, interval, delta.direction)
-    clause = equivalence_clause if rule.role == "equivalence" else margin_clause
     bounds = None if relative or delta.bounds is None else delta.bounds.interval
     yield guarded(
         scope,
         delta,
-        Finding(status, clause(status, interval, rule.margin, words)),
-        Status.INCONCLUSIVE
+        _margin_finding(scope, rule, rule.margin, interval, delta.direction),
+        None
         if bounds is None
-        else _margin_status(rule, bounds, delta.direction),
+        else _margin_finding(scope, rule, rule.margin, bounds, delta.direction),
+        SHARE_OF_BASELINE if relative else "",
     )
 
 
-def _margin_status(rule: Guardrail, interval: Interval, direction: str) -> Status:
-    margin = rule.margin
-    size = relative_margin(margin) if isinstance(margin, str) else float(margin or 0)
-    if rule.role == "equivalence":
+def _margin_finding(
+    scope: Scope,
+    rule: Guardrail,
+    margin: float | str,
+    interval: Interval,
+    direction: str,
+) -> Finding:
+    status = margin_rule_status(rule.role, margin, interval, direction)
+    clause = equivalence_clause if rule.role == "equivalence" else margin_clause
+    words = scope.words(rule.metric, direction, margin)
+    return Finding(status, clause(status, interval, margin, words))
+
+
+def margin_rule_status(
+    role: str, margin: float | str, interval: Interval, direction: str
+) -> Status:
+    """Compare an interval with a margin, on both sides for an equivalence.
+
+    Parameters
+    ----------
+    role : str
+        ``guardrail`` or ``equivalence``.
+    margin : float or str
+        In the metric's unit; or as ``"10%"``, with an interval of the relative delta.
+    interval : Interval
+        The interval that decides.
+    direction : str
+        ``higher`` or ``lower`` is better.
+
+    Returns
+    -------
+    Status
+    """
+    size = relative_margin(margin) if isinstance(margin, str) else float(margin)
+    if role == "equivalence":
         return equivalence_status(interval, size)
     return margin_status(interval, size, direction)
 
 
 def _estimate_finding(
     scope: Scope, margin: float | str, delta: Delta
-) -> tuple[Finding, Status]:
-    """Return the finding by the point value, and the status of the worst bound."""
+) -> tuple[Finding, Finding | None, str]:
+    """Return the finding by the point value, that of the worst bound, the subject."""
     before, after, direction = delta.baseline, delta.variant, delta.direction
     sign = -1.0 if direction == "higher" else 1.0
     change = sign * (delta.delta or 0.0)
@@ -201,23 +236,23 @@ def _estimate_finding(
         )
         if status is Status.INCONCLUSIVE:
             reason = "the baseline is 0 or less, so there is no share of it"
-            return Finding(status, reason), status
+            return Finding(status, reason), None, SHARE_OF_BASELINE
         words = scope.words(delta.metric, direction, margin)
         shown = change / before if before else 0.0
         clause = estimate_margin_clause(status, shown, margin, words)
-        return Finding(status, clause), Status.INCONCLUSIVE
+        return Finding(status, clause), None, SHARE_OF_BASELINE
     status = estimate_margin_status(before, after, margin, direction)
     words = scope.words(delta.metric, direction)
     clause = estimate_margin_clause(status, change, margin, words)
-    worst = None
-    if delta.bounds is not None:
-        worst = delta.bounds.low if direction == "higher" else delta.bounds.high
-    under = (
-        Status.INCONCLUSIVE
-        if worst is None
-        else estimate_margin_status(0.0, worst, margin, direction)
-    )
-    return Finding(status, clause), under
+    bounds, under = delta.bounds, None
+    if bounds is not None and bounds.low is not None and bounds.high is not None:
+        worst = bounds.low if direction == "higher" else bounds.high
+        ends = [scope.number(delta.metric, end) for end in (bounds.low, bounds.high)]
+        under = Finding(
+            estimate_margin_status(0.0, worst, margin, direction),
+            f"the delta could be anything from {ends[0]} to {ends[1]}",
+        )
+    return Finding(status, clause), under, ""
 
 
 def _limit_findings(
@@ -233,8 +268,9 @@ def _limit_findings(
     words = scope.words(rule.metric, delta.direction)
     if rule.rule == "estimate":
         status = estimate_limit_status(value, rule.limit, delta.direction)
-        finding = no_interval(delta)
-        if value is not None:
+        few = too_few_pairs(scope, delta)
+        finding = few or no_interval(delta)
+        if value is not None and few is None:
             clause = estimate_limit_clause(status, value, rule.limit, words)
             finding = Finding(status, clause)
     elif interval is None:
@@ -246,7 +282,7 @@ def _limit_findings(
         finding = few or Finding(
             status, limit_clause(status, interval, rule.limit, words)
         )
-    yield guarded(scope, delta, finding, Status.INCONCLUSIVE)
+    yield guarded(scope, delta, finding, None, OWN_VALUE)
 
 
 def _worst_slice(scope: Scope, rule: Guardrail, spec_text: str) -> RuleStatus:

@@ -130,17 +130,29 @@ def margin_clause(
 def equivalence_clause(
     status: Status, interval: Ends, margin: float | str, words: Wording
 ) -> str:
-    """Say where the change lies against a margin on both sides."""
+    """Say where the change lies against a margin on both sides.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> ends = SimpleNamespace(low=0.062, high=0.094)
+    >>> equivalence_clause(Status.FAIL, ends, 0.05, Wording("higher"))
+    'the rise is at least 0.062, beyond the margin 0.05'
+    """
     low, high = worsening_ends(interval, words.direction)
-    place = {
-        Status.PASS: "within",
-        Status.FAIL: "beyond",
-        Status.INCONCLUSIVE: "partly beyond",
-    }[status]
-    return (
-        f"it lies between {words.change(low)} and {words.change(high)}, {place} the "
-        f"{_margin(margin)} on either side"
-    )
+    allowed = _margin(margin)
+    if low < 0 < high:
+        ends = f"it lies between {words.change(low)} and {words.change(high)}"
+    else:
+        word = words.worse if high > 0 else words.better
+        near, far = sorted((abs(low), abs(high)))
+        if status is Status.FAIL:
+            return f"the {word} is at least {words.size(near)}, beyond the {allowed}"
+        ends = f"the {word} lies between {words.size(near)} and {words.size(far)}"
+        if near == 0:
+            ends = f"the {word} is at most {words.size(far)}" if far else "no change"
+    place = "within" if status is Status.PASS else "partly beyond"
+    return f"{ends}, {place} the {allowed} on either side"
 
 
 def estimate_margin_clause(
@@ -161,6 +173,8 @@ def limit_clause(status: Status, interval: Ends, limit: float, words: Wording) -
         Status.FAIL: f"beyond {bound}",
         Status.INCONCLUSIVE: f"{bound} is inside",
     }[status]
+    if ends[0] == ends[1] and status is not Status.INCONCLUSIVE:
+        return f"the variant is at {ends[0]}, {place}"
     return f"the variant lies between {ends[0]} and {ends[1]}, {place}"
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onechange.breakdowns import is_small
-from onechange.decide.decision import RuleStatus
+from onechange.decide.decision import RuleStatus, rule_names
 from onechange.decide.findings import Scope
 from onechange.delta import Delta, MetricValues
 from onechange.missing import filled_means, population
@@ -122,16 +122,20 @@ def stability_sentences(statuses: Sequence[RuleStatus], decision: str) -> list[s
         "do not ship": Status.FAIL,
         "inconclusive": Status.INCONCLUSIVE,
     }[decision]
-    rows = [row for row in statuses if row.status is decisive]
+    rows = [
+        (row, name)
+        for row, name in zip(statuses, rule_names(statuses), strict=True)
+        if row.status is decisive
+    ]
     sentences = []
-    tipped = [(row, row.tipping) for row in rows if row.tipping is not None]
+    tipped = [(row.tipping, name) for row, name in rows if row.tipping is not None]
     if tipped:
-        row, tipping = min(tipped, key=lambda pair: _order(pair[1].questions))
-        sentences.append(_tipping_sentence(row, tipping))
-    flipped = [(row, row.fragility) for row in rows if row.fragility is not None]
+        tipping, name = min(tipped, key=lambda pair: _order(pair[0].questions))
+        sentences.append(f"{name}: {_tipping_sentence(tipping)}")
+    flipped = [(row.fragility, name) for row, name in rows if row.fragility is not None]
     if flipped:
-        row, fragile = min(flipped, key=lambda pair: _order(pair[1].answers))
-        sentences.append(_fragility_sentence(row, fragile))
+        fragile, name = min(flipped, key=lambda pair: _order(pair[0].answers))
+        sentences.append(f"{name}: {_fragility_sentence(fragile)}")
     if decision == "do not ship" and len(rows) > 1 and sentences:
         sentences.append(
             f"{len(rows)} rules fail, and the decision changes only with all of them."
@@ -235,27 +239,41 @@ def _order(count: int | None) -> float:
     return float("inf") if count is None else count
 
 
-def _tipping_sentence(row: RuleStatus, tipping: TippingPoint) -> str:
-    if tipping.n_questions == 0:
-        return f"{row.metric}: no question lacks a score that could change it."
-    whole = f"{tipping.n_questions} questions that lack a score"
+def _tipping_sentence(tipping: TippingPoint) -> str:
+    count = tipping.n_questions
+    if count == 0:
+        return "no question lacks a score that could change it."
+    whole = (
+        "question that lacks a score" if count == 1 else "questions that lack a score"
+    )
+    rows = f"{tipping.n_rows} row{'s' * (tipping.n_rows != 1)}"
     if tipping.questions is None:
+        if count == 1:
+            return (
+                f"the {whole} does not change it, not even at its {tipping.end} "
+                f"({rows})."
+            )
         return (
-            f"{row.metric}: none of the {whole} changes it, not even all "
-            f"({tipping.n_rows} rows) at their {tipping.end}."
+            f"none of the {count} {whole} changes it, not even all ({rows}) at their "
+            f"{tipping.end}."
+        )
+    rows = f"{tipping.rows} row{'s' * (tipping.rows != 1)}"
+    if count == 1:
+        return f"the {whole} ({rows}), at its {tipping.end}, would make it " + (
+            f"{tipping.status}."
         )
     return (
-        f"{row.metric}: {tipping.questions} of the {whole} ({tipping.rows} rows), at "
-        f"their {tipping.end}, would make it {tipping.status}."
+        f"{tipping.questions} of the {count} {whole} ({rows}), at their "
+        f"{tipping.end}, would make it {tipping.status}."
     )
 
 
-def _fragility_sentence(row: RuleStatus, fragile: Fragility) -> str:
+def _fragility_sentence(fragile: Fragility) -> str:
     side = fragile.end
     if fragile.answers is None:
-        return f"{row.metric}: not even the {side} score in all answers changes it."
+        return f"not even the {side} score in all answers changes it."
     plural = "s" * (fragile.answers != 1)
     return (
-        f"{row.metric}: {fragile.answers} other answer{plural} of the variant, at the "
-        f"{side} score, would make it {fragile.status}."
+        f"{fragile.answers} other answer{plural} of the variant, at the {side} score, "
+        f"would make it {fragile.status}."
     )

@@ -11,9 +11,10 @@ from onechange.decide.change import (
     change_objections,
     check_question_set,
 )
-from onechange.decide.decision import Decision, RuleStatus
+from onechange.decide.decision import Decision, RuleStatus, rule_names
 from onechange.decide.findings import Scope
-from onechange.decide.outlook import next_step, with_margin_check
+from onechange.decide.next_steps import next_step
+from onechange.decide.outlook import with_margin_check
 from onechange.decide.rules import guardrail_status, primary_rule_status
 from onechange.decide.stability import stability_sentences, with_stability
 from onechange.display import format_percent, metric_decimals, rule_thresholds
@@ -235,9 +236,9 @@ def _outlook(
 ) -> tuple[list[RuleStatus], list[str]]:
     """Add to each inconclusive status what it would take."""
     found, steps = [], []
-    for status in statuses:
+    for status, name in zip(statuses, rule_names(statuses), strict=True):
         if status.status is Status.INCONCLUSIVE:
-            further, sentence = next_step(scope, status)
+            further, sentence = next_step(scope, status, name)
             steps.append(sentence)
             found.append(replace(status, further_questions=further))
         else:
@@ -274,16 +275,14 @@ def _reason(
         return improved[0] + rest
     wanted = Status.FAIL if word == "do not ship" else Status.INCONCLUSIVE
     decisive = [row for row in statuses if row.status is wanted]
-    more = len(decisive) - 1
+    also = ", ".join(_names(statuses, wanted)[1:])
     if word == "do not ship":
-        also = ", ".join(_name(row) for row in decisive[1:])
-        return _first(decisive) + (f" Also failed: {also}." if more else "")
+        return _first(decisive) + (f" Also failed: {also}." if also else "")
     if objections:
         change = "; ".join(objections)
         text = f"It cannot ship as one change: {change}."
         return text + (f" {_first(decisive)}" if decisive else "")
-    also = ", ".join(_name(row) for row in decisive[1:])
-    text = _first(decisive) + (f" Also inconclusive: {also}." if more else "")
+    text = _first(decisive) + (f" Also inconclusive: {also}." if also else "")
     return text + " No rule is broken."
 
 
@@ -295,5 +294,12 @@ def _first(rows: Sequence[RuleStatus]) -> str:
     return rows[0].reason
 
 
-def _name(row: RuleStatus) -> str:
-    return row.metric if row.role != "primary" else f"{row.metric} (primary)"
+def _names(statuses: Sequence[RuleStatus], wanted: Status) -> list[str]:
+    """Name the rules with a status; a primary is marked as one."""
+    return [
+        name
+        if row.role != "primary" or name.endswith("(primary)")
+        else f"{name} (primary)"
+        for row, name in zip(statuses, rule_names(statuses), strict=True)
+        if row.status is wanted
+    ]

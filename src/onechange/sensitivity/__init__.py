@@ -2,6 +2,7 @@
 
 from onechange.sensitivity.designs import questions_of_design, trials_of_design
 from onechange.sensitivity.margins import (
+    POWER,
     MarginCheck,
     margin_check,
     normal_quantile,
@@ -17,6 +18,7 @@ from onechange.sensitivity.tipping import (
 )
 
 __all__ = [
+    "POWER",
     "Fragility",
     "MarginCheck",
     "Scores",

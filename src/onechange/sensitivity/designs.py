@@ -13,7 +13,12 @@ MOST_TRIALS = 1000
 
 
 def questions_of_design(
-    now: Contributions, gap: float, distance: float, *, confidence_level: float
+    now: Contributions,
+    gap: float,
+    distance: float,
+    *,
+    confidence_level: float,
+    power: float = POWER,
 ) -> int | None:
     """Questions for 80 % power when whole runs differ.
 
@@ -27,6 +32,8 @@ def questions_of_design(
         From the estimate to the end of the interval that decides.
     confidence_level : float
         Two-sided level.
+    power : float
+        Another power than 80 %.
 
     Returns
     -------
@@ -49,19 +56,24 @@ def questions_of_design(
         return now.scaled(questions=n / now.n_questions)
 
     def enough(n: int) -> bool:
-        return _reaches(design(n), now, gap, distance, confidence_level)
+        return _reaches(design(n), now, (gap, distance), confidence_level, power)
 
     return first_change(enough, MOST_QUESTIONS, guess=now.n_questions)
 
 
 def trials_of_design(
-    now: Contributions, gap: float, distance: float, *, confidence_level: float
+    now: Contributions,
+    gap: float,
+    distance: float,
+    *,
+    confidence_level: float,
+    power: float = POWER,
 ) -> int | None:
     """Trials of each arm for 80 % power with the questions at hand.
 
     Parameters
     ----------
-    now, gap, distance, confidence_level
+    now, gap, distance, confidence_level, power
         As for `questions_of_design`.
 
     Returns
@@ -78,7 +90,7 @@ def trials_of_design(
         if k < 2:
             return False
         design = now.scaled(trials=k / trials)
-        return _reaches(design, now, gap, distance, confidence_level)
+        return _reaches(design, now, (gap, distance), confidence_level, power)
 
     return first_change(enough, MOST_TRIALS, guess=trials)
 
@@ -86,13 +98,14 @@ def trials_of_design(
 def _reaches(
     design: Contributions,
     now: Contributions,
-    gap: float,
-    distance: float,
+    gap_and_distance: tuple[float, float],
     confidence_level: float,
+    power: float,
 ) -> bool:
+    gap, distance = gap_and_distance
     expected_now = now.half_width(confidence_level)
     expected = design.half_width(confidence_level)
     if expected_now is None or expected is None or expected_now == 0:
         return False
     stretched = expected * distance / expected_now
-    return stretched + normal_quantile(POWER) * design.standard_error <= gap
+    return stretched + normal_quantile(power) * design.standard_error <= gap

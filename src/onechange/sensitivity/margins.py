@@ -168,7 +168,12 @@ def resampled_margin_check(
 
 
 def questions_needed(
-    n_pairs: int, distance: float, standard_error: float, gap: float
+    n_pairs: int,
+    distance: float,
+    standard_error: float,
+    gap: float,
+    *,
+    power: float = POWER,
 ) -> int | None:
     """Questions for 80 % power, going by the width of the interval at hand.
 
@@ -182,6 +187,8 @@ def questions_needed(
         Standard error of the delta.
     gap : float
         From the assumed truth to the threshold, in the same unit.
+    power : float
+        Another power than 80 %.
 
     Returns
     -------
@@ -200,7 +207,7 @@ def questions_needed(
     """
     if not gap > 0 or not math.isfinite(distance):
         return None
-    wanted = n_pairs * ((distance + normal_quantile(POWER) * standard_error) / gap) ** 2
+    wanted = n_pairs * ((distance + normal_quantile(power) * standard_error) / gap) ** 2
     return math.ceil(wanted * (1 - 1e-12))
 
 

@@ -7,11 +7,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from onechange.plan import Analysis, Guardrail, Primary, relative_margin
+from onechange.plan import (
+    BUILT_IN_RATES,
+    Analysis,
+    Guardrail,
+    Primary,
+    relative_margin,
+)
 from onechange.stats import choose
 from onechange.stats.estimate import Interval
 from onechange.stats.runs import RunVariance
 from onechange.stats.sample import PairedSample, paired_sample
+from onechange.stats.signflip import n_min
 from onechange.status import (
     Status,
     equivalence_status,
@@ -118,12 +125,21 @@ def mean_status(
     if isinstance(rule, Primary):
         interval = _interval(scores, analysis, quick=quick)
         return primary_status(interval, rule.min_improvement, scores.direction)
+    if rule.rule == "estimate" and _too_few(rule, scores, analysis):
+        return Status.INCONCLUSIVE
     found = []
     if rule.margin is not None:
         found.append(_margin_status(rule, scores, analysis, quick=quick))
     if rule.limit is not None:
         found.append(_limit_status(rule, rule.limit, scores, analysis))
     return worse_of(found)
+
+
+def _too_few(rule: Guardrail, scores: Scores, analysis: Analysis) -> bool:
+    """Whether too few questions forbid a status; a count of this run needs none."""
+    if rule.metric in BUILT_IN_RATES:
+        return False
+    return scores.n_pairs < n_min(analysis.confidence_level)
 
 
 def _margin_status(
