@@ -29,6 +29,7 @@ def _arms(n: int, seed: int = 4) -> tuple[pd.DataFrame, pd.DataFrame]:
             "status": ["answered"] * n,
             "question": questions,
             "answer": [f"The baseline says {i}." for i in range(n)],
+            "failure_category": np.where(np.arange(n) % 5 == 0, "MISS", "SUCCESS"),
             "correct": rng.integers(0, 2, n),
             "score": np.round(rng.uniform(0, 1, n), 2),
             "latency_ms": np.round(rng.lognormal(6, 0.5, n), -1),
@@ -41,6 +42,7 @@ def _arms(n: int, seed: int = 4) -> tuple[pd.DataFrame, pd.DataFrame]:
         latency_ms=np.round(base["latency_ms"] * rng.uniform(0.9, 1.3, n), -1),
     )
     other.loc[1, "status"] = "failed"
+    other.loc[[10, 20, 30], "failure_category"] = "SUCCESS"
     return base, other
 
 
@@ -181,6 +183,19 @@ def test_a_transition_leads_to_its_questions(page: Reader) -> None:
     page.run("arguments[0].click()", changed)
     _wait(lambda: page.found().startswith("1 of 150"))
     assert page.column(1) == ["q00001"]
+
+
+def test_a_change_of_failure_category_leads_to_its_questions(page: Reader) -> None:
+    links = page.all("#diagnosis td a")
+    moved = next(
+        a for a in links if "MISS+%E2%86%92+SUCCESS" in a.get_attribute("href")
+    )
+    count = moved.get_attribute("textContent")
+    page.run("arguments[0].click()", moved)
+    _wait(lambda: page.found().startswith(f"{count} of 150"))
+    assert set(page.column(1)) == {"q00010", "q00020", "q00030"}
+    page.one("#chips button").click()
+    _wait(lambda: page.found() == "150 questions")
 
 
 def test_the_bar_of_changes_leads_to_its_questions(

@@ -8,7 +8,7 @@ from onechange.delta import Delta
 from onechange.diagnosis import Diagnosis, StageFinding, Transitions
 from onechange.diagnosis.attribution import ArmStages
 from onechange.display import MISSING, format_count, format_number, format_pvalue
-from onechange.report.context import Context
+from onechange.report.context import Context, question_link
 from onechange.report.document import (
     Block,
     Bullets,
@@ -19,7 +19,7 @@ from onechange.report.document import (
 )
 from onechange.stats.estimate import TestResult
 
-__all__ = ["diagnosis_line", "diagnosis_section"]
+__all__ = ["diagnosis_line", "diagnosis_section", "question_groups"]
 
 LISTED = 20  # ids of a cell; the JSON output has all
 _TABLES = (
@@ -260,7 +260,7 @@ def _transition_blocks(context: Context, diagnosis: Diagnosis) -> Iterator[Block
         found: Transitions | None = getattr(diagnosis, field)
         if found is None or not found.n_questions:
             continue
-        yield _matrix(found, _named(context, title, diagnosis))
+        yield _matrix(found, _named(context, title, diagnosis), title, diagnosis)
         yield Paragraph(
             f"{format_count(found.n_changed)} of {format_count(found.n_questions)} "
             f"questions changed. Equal margins: {_test(found.homogeneity)}; symmetry: "
@@ -271,7 +271,9 @@ def _transition_blocks(context: Context, diagnosis: Diagnosis) -> Iterator[Block
             yield Bullets(cells)
 
 
-def _matrix(found: Transitions, caption: str) -> Table:
+def _matrix(
+    found: Transitions, caption: str, title: str, diagnosis: Diagnosis
+) -> Table:
     columns = (
         Column("baseline ↓, variant →"),
         *(Column(name, "r", "questions") for name in found.categories),
@@ -280,7 +282,43 @@ def _matrix(found: Transitions, caption: str) -> Table:
         (name, *map(format_count, counts))
         for name, counts in zip(found.categories, found.counts, strict=True)
     )
-    return Table(columns, rows, caption=f"{caption}: transitions")
+    links = tuple(
+        (
+            "",
+            *(
+                _cell_link(title, before, after, diagnosis)
+                if (before, after) in found.questions
+                else ""
+                for after in found.categories
+            ),
+        )
+        for before in found.categories
+    )
+    return Table(columns, rows, caption=f"{caption}: transitions", links=links)
+
+
+def _cell_link(title: str, before: str, after: str, diagnosis: Diagnosis) -> str:
+    return question_link(
+        [
+            (":variant", diagnosis.variant_name),
+            (":group", group_name(title, before, after)),
+        ]
+    )
+
+
+def group_name(title: str, before: str, after: str) -> str:
+    """Name the questions of one cell of a transition table."""
+    return f"{title}: {before} → {after}"
+
+
+def question_groups(diagnosis: Diagnosis) -> dict[str, tuple[str, ...]]:
+    """Return the ids of the questions in every cell of the transition tables."""
+    groups = {}
+    for field, title in _TABLES:
+        found: Transitions | None = getattr(diagnosis, field)
+        for (before, after), ids in (found.questions if found else {}).items():
+            groups[group_name(title, before, after)] = tuple(ids)
+    return groups
 
 
 def _test(test: TestResult) -> str:

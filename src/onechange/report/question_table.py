@@ -17,6 +17,7 @@ from onechange.compare import SliceBreakdown
 from onechange.delta import MetricValues, metric_sample
 from onechange.display import escape_invisible, format_count, format_number
 from onechange.report.context import ARROWS, Context, slice_text
+from onechange.report.diagnosis import question_groups
 from onechange.slices import slice_questions
 
 __all__ = ["TEXT_BUDGET", "question_table"]
@@ -43,7 +44,8 @@ def question_table(context: Context) -> Json:
     dict
         ``metrics`` (name, arrow, better: 1 or −1), ``breakdowns`` (name and labels),
         ``texts`` (names of the text columns), ``cut`` (characters kept of a text, or
-        None) and ``variants``, each with its ``questions`` as short arrays: id,
+        None) and ``variants``, each with its ``groups`` (name to ids of the questions
+        in a cell of a transition table) and its ``questions`` as short arrays: id,
         pairing, label codes, statuses, figures of each metric (baseline, variant,
         delta, and 1, 0, −1 or None for better, same, worse, not paired), texts shared
         by both arms, rows of the baseline, rows of the variant.
@@ -58,7 +60,13 @@ def question_table(context: Context) -> Json:
         pairs = comparison.pairs[position]
         codes = [codes[position] for _, _, codes in breakdowns]
         rows = _Rows(context, pairs, arm.name, names, columns, limit)
-        variants.append({"name": arm.name, "questions": list(rows.questions(codes))})
+        variants.append(
+            {
+                "name": arm.name,
+                "questions": list(rows.questions(codes)),
+                "groups": _groups(context, arm.name),
+            }
+        )
     return {
         "metrics": [
             {"name": name, "arrow": ARROWS[better], "better": _sign(better)}
@@ -68,6 +76,16 @@ def question_table(context: Context) -> Json:
         "texts": columns,
         "cut": limit,
         "variants": variants,
+    }
+
+
+def _groups(context: Context, variant: str) -> dict[str, list[str]]:
+    """Questions behind each cell of the transition tables of one variant."""
+    return {
+        escape_invisible(name): [escape_invisible(question) for question in ids]
+        for diagnosis in context.comparison.diagnoses
+        if diagnosis.variant_name == variant
+        for name, ids in question_groups(diagnosis).items()
     }
 
 

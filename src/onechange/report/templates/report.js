@@ -116,6 +116,16 @@
     return seen.size > 1 ? VARIES : [...seen][0];
   }
 
+  // Ids of the questions in one cell of a transition table.
+  const groups = new Map();
+  function members(name) {
+    const key = `${state.variant} ${name}`;
+    if (!groups.has(key)) {
+      groups.set(key, new Set(data.variants[state.variant].groups[name] || []));
+    }
+    return groups.get(key);
+  }
+
   function searchable(q) {
     if (q.words === undefined) {
       const own = [...q[BASELINE], ...q[VARIANT]].flatMap((row) => Object.values(row[3]));
@@ -137,6 +147,10 @@
         (b, at) => b.name === name && label(q, at) === value)) return false;
     }
     for (const [name, value] of Object.entries(state.extra)) {
+      if (name === ":group") {
+        if (!members(value).has(q[ID])) return false;
+        continue;
+      }
       const [arm, ...column] = name.split(":");
       const side = arm === "baseline" ? BASELINE : VARIANT;
       if (category(q, side, column.join(":")) !== value) return false;
@@ -176,10 +190,11 @@
 
   function chips() {
     byId("chips").replaceChildren(...Object.entries(state.extra).map(([name, value]) => {
-      const chip = make("span", `${name.replace(":", " ")}: ${value}`, "chip");
+      const shown = name === ":group" ? value : `${name.replace(":", " ")}: ${value}`;
+      const chip = make("span", shown, "chip");
       const remove = make("button", "×");
       remove.type = "button";
-      remove.setAttribute("aria-label", `Remove the filter ${name} ${value}`);
+      remove.setAttribute("aria-label", `Remove the filter ${shown}`);
       remove.addEventListener("click", () => { delete state.extra[name]; update(); });
       chip.append(remove);
       return chip;
