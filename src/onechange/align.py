@@ -295,9 +295,15 @@ def _coverage_notes(audit: Audit, differing: Sequence[str]) -> list[Note]:
         text = f"Questions left out, as they are in one arm: {'; '.join(parts)}."
         notes.append(Note("unmatched-questions", text))
     if audit.not_comparable:
+        count = len(audit.not_comparable)
+        who = (
+            "1 question left out, as its"
+            if count == 1
+            else (f"{count} questions left out, as their")
+        )
+        verb = "differs" if len(differing) == 1 else "differ"
         text = (
-            f"{len(audit.not_comparable)} questions left out, as their "
-            f"{', '.join(differing)} differs between the arms: "
+            f"{who} {', '.join(differing)} {verb} between the arms: "
             f"{listed(audit.not_comparable)}."
         )
         notes.append(Note("not-comparable", text))

@@ -358,7 +358,8 @@ def _decimals(
 def _marked_small(delta: Delta, min_slice: int) -> Delta:
     if not 0 < delta.n_pairs < min_slice:
         return delta
-    text = f"{delta.n_pairs} pairs, below the minimum slice size {min_slice}."
+    pairs = f"{delta.n_pairs} pair{'s' * (delta.n_pairs != 1)}"
+    text = f"{pairs}, below the minimum slice size {min_slice}."
     return replace(delta, notes=(*delta.notes, Note("small-slice", text)))
 
 

@@ -108,7 +108,8 @@ def paired_delta(
     if left_out:
         note = Note(
             "unscored-rows",
-            f"{left_out} of {b.size} questions are unscored in an arm and left out.",
+            f"{left_out} of {b.size} questions {'is' if left_out == 1 else 'are'} "
+            "unscored in an arm and left out.",
         )
         delta = replace(delta, notes=(note, *delta.notes))
     return delta

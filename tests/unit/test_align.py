@@ -142,7 +142,14 @@ def test_a_changed_question_text_is_not_comparable() -> None:
     assert audit.not_comparable == ("q2",)
     assert pairs.paired.tolist() == [True, False, True]
     assert audit.rows_left_out["not_comparable"] == (1, 1)
-    assert "question differs" in _notes(audit, "not-comparable")[0]
+    assert _notes(audit, "not-comparable")[0].startswith(
+        "1 question left out, as its question differs between the arms: q2"
+    )
+    _, several = align(
+        b,
+        _arm("v", {"question_id": ids, "question": ["X?", "D?", "E?"], "f1": [1] * 3}),
+    )
+    assert "2 questions left out, as their" in _notes(several, "not-comparable")[0]
 
 
 def test_another_label_version_leaves_nothing_to_compare() -> None:

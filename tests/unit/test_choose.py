@@ -172,6 +172,30 @@ def test_few_changes_and_skew_are_noted() -> None:
     assert _codes(decision_interval(_scores()).notes) == []
 
 
+@pytest.mark.parametrize(
+    ("changed", "n", "words"),
+    [
+        (0, 60, "None of 60 questions changed: "),
+        (3, 60, "Only 3 of 60 questions changed: the interval leans on few answers."),
+        (9, 9, "All 9 questions changed, but 9 are few for an interval."),
+    ],
+)
+def test_few_changes_are_told_in_words_that_fit(
+    changed: int, n: int, words: str
+) -> None:
+    b, v = np.zeros(n), np.repeat([1.0, 0.0], [changed, n - changed])
+    (note,) = decision_interval(paired_sample(b, v)).notes
+    assert note.code == "few-changed-answers"
+    assert note.text.startswith(words)
+
+
+def test_without_an_interval_nothing_leans_on_few_answers() -> None:
+    few = decision_interval(paired_sample(np.zeros(1), np.ones(1)))
+    assert _codes(few.notes) == ["too-few-questions"]
+    equal = decision_interval(paired_sample(SCORES_B, SCORES_B))
+    assert _codes(equal.notes) == ["equal-differences"]
+
+
 def test_4_gained_and_12_lost_of_150_split_interval_and_test() -> None:
     b = np.repeat([1.0, 0.0, 1.0, 0.0], [12, 4, 114, 20])
     v = np.repeat([0.0, 1.0, 1.0, 0.0], [12, 4, 114, 20])

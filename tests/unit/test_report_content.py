@@ -289,3 +289,13 @@ def test_what_would_change_the_decision_stands_in_every_report() -> None:
     table = render(decision, "markdown")
     assert "3 of 8 → inconclusive" in table
     assert "none of 40" in table
+
+
+def test_the_ledger_says_in_words_why_rows_were_left_out() -> None:
+    ids = [f"q{i}" for i in range(8)]
+    base = pd.DataFrame({"question_id": ids, "question": ids, "score": [0.5] * 8})
+    other = base.assign(question=["other", *ids[1:]], score=0.6)
+    text = render(oc.compare(base, other.head(7)), "markdown")
+    assert "left out: question not comparable" in text
+    assert "left out: question only in this arm" in text
+    assert "not_comparable" not in text

@@ -76,9 +76,10 @@ def _before_all(scope: Scope, status: RuleStatus, delta: Delta) -> str | None:
         return "rescale one arm, or declare the metric's range."
     for note in delta.notes:
         if note.code == "small-slice":
+            pairs = f"{format_count(delta.n_pairs)} pair{'s' * (delta.n_pairs != 1)}"
             return (
-                f"add questions of this slice: it has {format_count(delta.n_pairs)} "
-                f"pairs, and a status needs {scope.plan.analysis.min_slice}."
+                f"add questions of this slice: it has {pairs}, and a status needs "
+                f"{scope.plan.analysis.min_slice}."
             )
     few = too_few_pairs(scope, delta)
     if status.rule == "estimate":

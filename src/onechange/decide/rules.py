@@ -321,7 +321,7 @@ def _worst_slice(scope: Scope, rule: Guardrail, spec_text: str) -> RuleStatus:
 def _small_status(scope: Scope, rule: Guardrail, row: Delta) -> RuleStatus:
     finding = Finding(
         Status.INCONCLUSIVE,
-        f"{format_count(row.n_pairs)} pairs, fewer than the "
+        f"{format_count(row.n_pairs)} pair{'s' * (row.n_pairs != 1)}, fewer than the "
         f"{scope.plan.analysis.min_slice} that a slice needs",
     )
     return _rule_status(scope, rule, row, [finding])

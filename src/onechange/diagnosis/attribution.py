@@ -167,7 +167,8 @@ def stage_attribution(
     notes: tuple[Note, ...] = ()
     n_redrawn = 0
     if len(units) < n_min(confidence_level):
-        text = f"{len(units)} clusters are too few for an interval of the parts."
+        many = "1 cluster is" if len(units) == 1 else f"{len(units)} clusters are"
+        text = f"{many} too few for an interval of the parts."
         notes = (Note("few-clusters", text),)
     else:
         sampled, n_redrawn = _resample(units, n_resamples, seed)

@@ -14,6 +14,10 @@ from onechange.report.document import Block, Bullets, Column, Paragraph, Section
 __all__ = ["audit_blocks", "change_text", "compared_section", "ledger_text"]
 
 MAX_LISTED = 5
+LEFT_OUT = {
+    "unmatched": "question only in this arm",
+    "not_comparable": "question not comparable",
+}
 
 
 def compared_section(context: Context) -> Section:
@@ -146,7 +150,7 @@ def _rows_table(audit: Audit) -> Table:
     rows: list[tuple[str, int, int]] = [("rows read", *audit.rows_read)]
     rows += [(f"· {name}", *counts) for name, counts in audit.rows_by_status.items()]
     rows += [
-        (f"· left out: {name}", *counts)
+        (f"· left out: {LEFT_OUT.get(name, name)}", *counts)
         for name, counts in audit.rows_left_out.items()
         if sum(counts)
     ]

@@ -23,13 +23,17 @@ __all__ = [
 
 IntArray = NDArray[np.int64]
 
+FEW_CHANGED = 10
+
 
 def enough_units(notes: tuple[Note, ...]) -> bool:
     """Whether no note says that a status is out of reach."""
     return not any(n.code in ("too-few-questions", "few-clusters") for n in notes)
 
 
-def sample_notes(sample: PairedSample, confidence_level: float) -> tuple[Note, ...]:
+def sample_notes(
+    sample: PairedSample, confidence_level: float, *, interval: bool = True
+) -> tuple[Note, ...]:
     """Caveats of a paired sample.
 
     Parameters
@@ -37,6 +41,8 @@ def sample_notes(sample: PairedSample, confidence_level: float) -> tuple[Note, .
     sample : PairedSample
     confidence_level : float
         Two-sided level of the decision.
+    interval : bool, default True
+        Whether there is an interval for the last two caveats to be about.
 
     Returns
     -------
@@ -48,9 +54,10 @@ def sample_notes(sample: PairedSample, confidence_level: float) -> tuple[Note, .
     n, m = sample.n_pairs, sample.n_nonzero
     clusters = sample.clusters if clustered(sample) else None
     notes = list(unit_notes(n, clusters, confidence_level))
-    if n > 0 and m < 10:
-        text = f"Only {m} of {n} questions changed: the interval leans on few answers."
-        notes.append(Note("few-changed-answers", text))
+    if not interval:
+        return tuple(notes)
+    if n > 0 and m < FEW_CHANGED:
+        notes.append(Note("few-changed-answers", _few_changed(m, n)))
     ratio = 0.0 if n == 0 else abs(skewness(sample.difference)) / math.sqrt(n)
     if not sample.binary and ratio > 0.2:
         text = (
@@ -104,6 +111,19 @@ def cluster_notes(clusters: IntArray, *, fewest: int) -> tuple[Note, ...]:
         text = f"One of the {n_clusters} clusters holds {share:.0%} of the questions."
         notes.append(Note("dominant-cluster", text))
     return tuple(notes)
+
+
+def _few_changed(changed: int, n: int) -> str:
+    if changed == 0:
+        return (
+            f"None of {n} questions changed: the interval shows only what so many "
+            "questions can exclude."
+        )
+    if changed == n:
+        return f"All {n} questions changed, but {n} are few for an interval."
+    return (
+        f"Only {changed} of {n} questions changed: the interval leans on few answers."
+    )
 
 
 def _count(n: int, unit: str) -> str:

@@ -125,7 +125,8 @@ def decision_interval(
     tail = tail_probability(confidence_level)
     sampling = Sampling(n_resamples, seed)
     method = _bound_method(sample, name, confidence_level, two_way, sampling)
-    notes = sample_notes(sample, confidence_level)
+    exists = method is not None
+    notes = sample_notes(sample, confidence_level, interval=exists)
     enough = enough_units(notes)
     if method is None:
         return Choice(None, (*notes, *_why_none(sample, enough=enough)), enough)
