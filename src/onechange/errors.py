@@ -6,7 +6,7 @@
     ├── InputError            a file or table cannot be read as results
     ├── PairingError          the arms cannot be paired question by question
     ├── PlanError             the plan (or a flag that stands for it) is not valid
-    └── MethodError           a statistical method does not fit the data it was asked for
+    └── MethodError           a statistical method does not fit its data
 
 A message says where (file and line, key or argument), what was found, and what to do.
 """

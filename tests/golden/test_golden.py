@@ -13,6 +13,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from casefiles import run
 
 HERE = Path(__file__).parent
