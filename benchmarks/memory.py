@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime
 import json
 import platform
-import resource
 import subprocess
 import sys
 import tempfile
@@ -99,6 +98,17 @@ def measured(job: str, directory: Path) -> dict[str, float]:
     return loaded
 
 
+def peak_mb() -> float:
+    """Peak resident memory of this process.
+
+    Not from `getrusage`, which on Linux starts at the size of the parent process.
+    """
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith("VmHWM:"):
+            return float(line.split()[1]) / 1024
+    raise RuntimeError("/proc/self/status has no VmHWM; run this on Linux")
+
+
 def _run(job: str, directory: Path) -> None:
     import pandas  # noqa: F401  # part of both the peer and the package
     import pyarrow.parquet  # noqa: F401
@@ -106,10 +116,10 @@ def _run(job: str, directory: Path) -> None:
     import onechange as oc
 
     assert oc.compare is not None  # resolves the lazy imports
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    before = peak_mb()
     start, processor = time.perf_counter(), time.process_time()
     JOBS[job](directory)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = peak_mb()
     print(
         json.dumps(
             {

@@ -7,7 +7,6 @@ the peer, its version, and the largest memory of the process so far.
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 from collections.abc import Callable
@@ -15,6 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from memory import peak_mb
 
 N_RESAMPLES = 9999
 FloatArray = NDArray[np.float64]
@@ -94,7 +95,7 @@ def main() -> None:
             "peer": name,
             "version": module.__version__,
             "seconds": time.process_time() - start,
-            "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+            "peak_mb": peak_mb(),
         }
         print(json.dumps(row), flush=True)
 
