@@ -160,6 +160,8 @@ def upper_tail(
     if reach > 0.0:
         rest, error = _lobes(law, tilt, delta, main, last, reach)
         rest = _with_centres(rest, centres, delta, main)
+        if last is not None:
+            rest = rest[rest <= last]
         lobes, height, _ = sum_.over(rest)
         total, error = total + lobes, height if error is None else error
     else:
