@@ -13,6 +13,7 @@ from onechange.align import Audit, Pairs, align
 from onechange.breakdowns import SliceBreakdown, break_down
 from onechange.comparison import ArmSummary, Comparison
 from onechange.composition import compositions
+from onechange.delta import MetricValues
 from onechange.deltas import Delta, DeltaTable
 from onechange.errors import PairingError
 from onechange.evidence import diagnoses, labelled_metrics
@@ -30,7 +31,7 @@ from onechange.results import Results
 from onechange.statistic_deltas import Resamples, ResamplesKey
 from onechange.sweep import sweep
 from onechange.trials import ArmTrials, MetricTrials, TrialsTable
-from onechange.values import variant_values
+from onechange.values import VariantValues, variant_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,14 +113,12 @@ def compare(
     families = tuple(f for f in (overall_family, slice_family) if f is not None)
     mixes = compositions(variants, adjusted, plan.slices)
     deltas = with_compositions(adjusted, mixes, plan)
-    settings = [arm.settings for arm in (base, *arms)]
-    swept = sweep(variants, settings, deltas, breakdowns, plan)
+    swept = sweep(
+        variants, [arm.settings for arm in (base, *arms)], deltas, breakdowns, plan
+    )
     return Comparison(
         baseline=_summary(base, audits[0].trials[0]),
-        variants=tuple(
-            _summary(arm, audit.trials[1])
-            for arm, audit in zip(arms, audits, strict=True)
-        ),
+        variants=_summaries(arms, audits),
         audits=audits,
         pairs=tuple(pairs for pairs, _ in aligned),
         metrics=metrics,
@@ -127,9 +126,7 @@ def compare(
         deltas=DeltaTable(deltas),
         rates=DeltaTable(rate_deltas(variants)),
         slices=breakdowns,
-        trials=TrialsTable(
-            found for part in variants for found in part.trials.values()
-        ),
+        trials=TrialsTable(t for part in variants for t in part.trials.values()),
         notes=(
             *notes,
             *([] if swept is None else [swept.note]),
@@ -143,12 +140,18 @@ def compare(
         resamples=resamples,
         diagnoses=diagnoses(variants, metrics, plan),
         labelled=labelled_metrics(variants, metrics, plan, base.name),
-        values={
-            (part.name, name): values
-            for part in variants
-            for name, values in (*part.metrics.items(), *part.rates.items())
-        },
+        values=_values_by_name(variants),
     )
+
+
+def _values_by_name(
+    variants: Sequence[VariantValues],
+) -> dict[tuple[str, str], MetricValues]:
+    return {
+        (part.name, name): values
+        for part in variants
+        for name, values in (*part.metrics.items(), *part.rates.items())
+    }
 
 
 def _arm(source: Source, plan: Plan, name: str) -> Results:
@@ -200,6 +203,14 @@ def _check_measured(audits: Sequence[Audit], texts: set[str]) -> None:
 def _metric_names(audits: Sequence[Audit]) -> list[str]:
     """Metrics of every pair of arms, in the order of their first appearance."""
     return list(dict.fromkeys(name for audit in audits for name in audit.metrics))
+
+
+def _summaries(
+    arms: Sequence[Results], audits: Sequence[Audit]
+) -> tuple[ArmSummary, ...]:
+    return tuple(
+        _summary(arm, audit.trials[1]) for arm, audit in zip(arms, audits, strict=True)
+    )
 
 
 def _summary(arm: Results, n_trials: int) -> ArmSummary:

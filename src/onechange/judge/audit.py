@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from onechange.delta import Delta
 from onechange.errors import InputError, MethodError
 from onechange.judge.labels import ARMS, HumanLabel
+from onechange.judge.scores import LabelledScores
 from onechange.stats.agreement import Agreement, agreement_table, cohen_kappa
 from onechange.stats.estimate import Interval, Note
 from onechange.stats.ppi import Corrected, corrected_mean
@@ -176,42 +177,23 @@ def judge_audit(
         _arm(arm, human[:, i], scores[:, i], weights, width, confidence_level)
         for i, arm in enumerate(ARMS)
     ]
-    paired = np.isfinite(scores).all(axis=1)
-    labelled = paired & np.isfinite(human).all(axis=1)
-    one_arm = paired & (np.isfinite(human).sum(axis=1) == 1)
-    y = human[labelled, 1] - human[labelled, 0]
-    f = scores[labelled, 1] - scores[labelled, 0]
-    rest = scores[paired & ~labelled, 1] - scores[paired & ~labelled, 0]
-    w = None if weights is None else weights[labelled]
+    sample = LabelledScores(human, scores, weights)
+    one_arm = sample.paired & (np.isfinite(human).sum(axis=1) == 1)
+    y, f, _ = sample.parts(human[:, 1] - human[:, 0], scores[:, 1] - scores[:, 0])
     span = None if width is None else 2 * width
-    n = int(labelled.sum())
-    favour = _mean(f - y, w, span, confidence_level)
+    n = int(sample.labelled.sum())
+    favour = _mean(f - y, sample.weight, span, confidence_level)
     corrected = None
     if n >= 2:
-        level = confidence_level
-        corrected = corrected_mean(
-            y, f, rest, sampling_weights=w, width=span, confidence_level=level
-        )
+        corrected, *own = sample.corrected(width, span, confidence_level)
         arms = [
-            replace(
-                arm,
-                corrected=corrected_mean(
-                    human[labelled, i],
-                    scores[labelled, i],
-                    scores[paired & ~labelled, i],
-                    weight=corrected.weight,
-                    sampling_weights=w,
-                    width=width,
-                    confidence_level=level,
-                ),
-            )
-            for i, arm in enumerate(arms)
+            replace(arm, corrected=mean) for arm, mean in zip(arms, own, strict=True)
         ]
-    judged = scores[paired, 1] - scores[paired, 0]
+    judged = (scores[:, 1] - scores[:, 0])[sample.paired]
     return JudgeAudit(
         metric=metric,
         direction=direction,
-        n_pairs=int(paired.sum()),
+        n_pairs=int(sample.paired.sum()),
         n_labelled=n,
         n_one_arm=int(one_arm.sum()),
         n_unused=n_unused,
@@ -220,7 +202,7 @@ def judge_audit(
         favour=None if favour is None else favour.estimate,
         favour_interval=None if favour is None else favour.interval,
         uncorrected=float(judged.mean()) if judged.size else None,
-        human_only=_mean(y, w, span, confidence_level),
+        human_only=_mean(y, sample.weight, span, confidence_level),
         corrected=corrected,
         notes=_notes(metric, n, favour),
     )

@@ -174,11 +174,7 @@ def _slices_table(
             *_of(breakdown.joined, metric, variant),
         )
     ]
-    shrunken = {
-        (h.metric, h.variant_name, label): delta
-        for h in breakdown.heterogeneity
-        for label, delta in h.shrunken
-    }
+    shrunken = _shrunken_deltas(breakdown)
     adjusted = any(d.pvalue_adjusted is not None for d in deltas)
     joint = any(d.simultaneous_interval is not None for d in deltas)
     columns = (
@@ -220,6 +216,16 @@ def _slices_table(
     )
     pvalues = tuple(smallest_claim(d) for d in deltas)
     return Table(columns, rows, links=links, pvalues=pvalues)
+
+
+def _shrunken_deltas(
+    breakdown: SliceBreakdown,
+) -> dict[tuple[str, str, SliceLabel], float]:
+    return {
+        (found.metric, found.variant_name, label): delta
+        for found in breakdown.heterogeneity
+        for label, delta in found.shrunken
+    }
 
 
 def _shrunken(

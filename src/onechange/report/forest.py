@@ -122,6 +122,7 @@ class _Scale:
         return self.zero + round(value / self.end * self.zero)
 
     def head(self) -> str:
+        """Write the ends of the scale and its zero."""
         low, high = format_exact(-self.end), format_exact(self.end, signed=True)
         left = low + " " * (self.zero - len(low)) + "0"
         return left + " " * (self.width - len(left) - len(high)) + high

@@ -171,6 +171,7 @@ class _Rows:
         ]
 
     def questions(self, codes: Sequence[IntArray]) -> Iterator[list[Any]]:
+        """Yield the cells of each question, in the order of the pairs."""
         pairs = self._pairs
         starts = [
             np.searchsorted(arm.question, np.arange(pairs.question_id.size + 1))

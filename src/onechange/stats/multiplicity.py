@@ -231,6 +231,7 @@ class _Family:
 
     @classmethod
     def of(cls, columns: Sequence[UnitColumns], statistic: str) -> _Family:
+        """Prepare the columns whose statistic is defined."""
         values = [on_grid(part.values) for part in columns]
         parts = tuple(map(_part, columns, values))
         sums = _joined(v.sum(axis=0) for v in values)

@@ -138,10 +138,7 @@ def signflip_interval(
         raise MethodError("the sign-flip interval has no paired difference to work on")
     tail = tail_probability(confidence_level)
     sums, sizes = _units(difference, clusters)
-    if difference.min() == difference.max() and sums.size >= n_min(confidence_level):
-        low = high = float(difference[0])  # the mean of every subset
-    else:
-        low, high = subset_mean_limits(sums, sizes, tail=tail)
+    low, high = subset_mean_limits(sums, sizes, tail=tail)
     return Interval(
         low=low + 0.0,
         high=high + 0.0,

@@ -41,6 +41,7 @@ FINEST = 3e6  # j n k of the last lobe that moves a limit noticeably
 MANY_LOBES = 20_000.0
 ACCURACY = 5e-7  # of a limit, in standard deviations of the values
 NO_ERROR = 1e-11  # without a lobe that counts, none is looked for again
+SAME_MEAN = 1e-13  # relative rounding noise of a cluster's mean
 LISTED_STATES = 2.0**14  # subsets whose means are listed one by one
 
 
@@ -80,24 +81,11 @@ def subset_mean_limits(
     if sums.size * np.log(2.0) < -np.log(tail) * (1.0 - 1e-12):
         return -np.inf, np.inf
     values, group_sizes, counts = _group_units(sums, sizes)
-    if values.size == 1:
-        mean = float(values[0] / group_sizes[0])
-        return mean, mean
-    if n_states(counts) <= LISTED_STATES:
-        low = kth_smallest_mean(values, group_sizes, counts, tail=tail)
-        high = -kth_smallest_mean(-values, group_sizes, counts, tail=tail)
-        return low, high
-    plain = bool(np.all(group_sizes == 1.0))
     lattice = find_lattice(values)
-    if lattice is not None:
-        table = size_and_sum(
-            lattice,
-            counts,
-            sizes=np.rint(group_sizes).astype(np.int64),
-            largest=largest_table,
-        )
-        if table is not None:
-            return table.limits(tail)
+    exact = _exact_limits((values, group_sizes, counts), lattice, tail, largest_table)
+    if exact is not None:
+        return exact
+    plain = bool(np.all(group_sizes == 1.0))
     total = float(np.sum(group_sizes * counts))
     mean = float(np.sum(values * counts)) / total
     square = np.sum((values - mean * group_sizes) ** 2 * counts)
@@ -135,6 +123,24 @@ def subset_mean_limits(
 
     low = limit(share, mean + start, (ends[0], mean))
     return low, -limit(other, start - mean, (-ends[1], -mean))
+
+
+def _exact_limits(
+    units: Units, lattice: Lattice | None, tail: float, largest_table: int
+) -> tuple[float, float] | None:
+    """Limits where subsets can be listed or tabulated; None where they cannot."""
+    values, sizes, counts = units
+    means = values / sizes
+    if np.ptp(means) <= SAME_MEAN * float(np.max(np.abs(means))):
+        return float(means[0]), float(means[0])  # the mean of every subset
+    if n_states(counts) <= LISTED_STATES:
+        low = kth_smallest_mean(values, sizes, counts, tail=tail)
+        return low, -kth_smallest_mean(-values, sizes, counts, tail=tail)
+    if lattice is None:
+        return None
+    whole = np.rint(sizes).astype(np.int64)
+    table = size_and_sum(lattice, counts, sizes=whole, largest=largest_table)
+    return None if table is None else table.limits(tail)
 
 
 def _reach(counts: IntArray, share: Share, start: float) -> float | None:
