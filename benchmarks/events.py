@@ -1,12 +1,13 @@
-"""What is counted in one simulated experiment: covered, rejected, passed.
+"""What is counted in one simulated experiment: covered, rejected, passed, shipped.
 
+Passes and ships go through `compare` and `decide`, from data frames and a plan.
 An event takes a draw and its cell and is True, False, or None when the product
 gives no answer (counted apart, and never as covered, rejected or passed).
 
 An end of a decision interval lies beyond a point exactly when the product's
 one-sided p-value at that point says so, and the p-value needs no search. For
-differences without ties nine of ten draws are therefore judged by the p-value, and
-every tenth by the interval, after checking that both agree.
+differences without ties the coverage of nine of ten draws is therefore judged by the
+p-value, and of every tenth by the interval, after checking that both agree.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
-from cells import Cell, Draw, FloatArray
+import onechange as oc
+from cells import Cell, Draw, FloatArray, IntArray
 from onechange.stats.choose import decision_interval, decision_test, margin_pvalue
 from onechange.stats.components import fit_table
 from onechange.stats.estimate import Interval
@@ -26,7 +29,7 @@ from onechange.stats.relative import relative_by_name
 from onechange.stats.runs import run_variance
 from onechange.stats.sample import PairedSample, paired_sample
 from onechange.stats.trial_quantile import TrialValues
-from onechange.status import Status, margin_status, primary_status
+from onechange.status import Status, margin_status
 
 Event = Callable[[Draw, Cell], bool | None]
 
@@ -105,22 +108,26 @@ def rejects_like_sacrebleu(draw: Draw, cell: Cell, *, n_resamples: int = 999) ->
 
 
 def passes(name: str = "auto") -> Event:
-    """Count guardrails that pass though the metric worsens by exactly the margin."""
+    """Count `decide` passing a guardrail though the metric worsens by its margin."""
     return partial(_passes, name=name)
 
 
-def passes_relative(name: str = "guarded-fieller") -> Event:
-    """Count relative guardrails that pass at exactly the margin."""
-    return partial(_passes_relative, name=name)
+def passes_relative(draw: Draw, cell: Cell) -> bool:
+    """Count `decide` passing a percent margin that the metric just reaches."""
+    return _passes(draw, cell, name="auto", relative=True)
 
 
-def ships(draw: Draw, cell: Cell) -> bool | None:
-    """Count primaries that pass, and so ship, though nothing changed."""
-    if _by_pvalue(draw, cell, "auto"):
-        beyond = _checked(draw, cell, "auto", 0.0)
-        return beyond is not None and beyond[0 if cell.direction == "higher" else 1]
-    interval = _interval(draw, "auto")
-    return primary_status(interval, 0.0, cell.direction) is Status.PASS
+def passes_plain_fieller(draw: Draw, cell: Cell) -> bool:
+    """Count percent margins inside the interval that `decide` does not offer."""
+    interval = _relative(draw, name="fieller")
+    share = abs((cell.ratio or 1.0) - 1.0)
+    return margin_status(interval, share, cell.direction) is Status.PASS
+
+
+def ships(draw: Draw, cell: Cell) -> bool:
+    """Count `decide` saying `ship` though nothing changed."""
+    plan = oc.Plan(primary=oc.Primary("score"), metrics=_metrics(cell))
+    return _decide(draw, plan).decision == "ship"
 
 
 def question_sample(draw: Draw) -> PairedSample:
@@ -202,19 +209,38 @@ def _rejects(draw: Draw, cell: Cell, *, name: str) -> bool | None:
     return None if pvalue is None else pvalue <= 0.05
 
 
-def _passes(draw: Draw, cell: Cell, *, name: str) -> bool | None:
-    if _by_pvalue(draw, cell, name):
-        beyond = _checked(draw, cell, name, cell.delta)
-        return beyond is not None and beyond[0 if cell.direction == "higher" else 1]
-    interval = _interval(draw, name)
-    status = margin_status(interval, abs(cell.delta), cell.direction)
-    return status is Status.PASS
+def _passes(draw: Draw, cell: Cell, *, name: str, relative: bool = False) -> bool:
+    margin = f"{abs(cell.ratio - 1.0):.12%}" if relative else abs(cell.delta)
+    plan = oc.Plan(
+        guardrails=[oc.Guardrail("score", margin=margin)],
+        metrics=_metrics(cell),
+        analysis=oc.Analysis(interval=name),
+        columns=oc.Columns(cluster=None if draw.clusters is None else "document"),
+    )
+    (rule,) = _decide(draw, plan).statuses
+    return rule.status == "pass"
 
 
-def _passes_relative(draw: Draw, cell: Cell, *, name: str) -> bool | None:
-    interval = _relative(draw, name=name)
-    share = abs((cell.ratio or 1.0) - 1.0)
-    return margin_status(interval, share, cell.direction) is Status.PASS
+def _decide(draw: Draw, plan: oc.Plan) -> oc.Decision:
+    """Compare and decide as a user does, from one data frame an arm."""
+    arms = (_frame(values, draw.clusters) for values in (draw.baseline, draw.variant))
+    return oc.decide(oc.compare(*arms, plan), plan, stability=False)
+
+
+def _metrics(cell: Cell) -> list[oc.Metric]:
+    return [oc.Metric("score", direction=cell.direction)]
+
+
+def _frame(values: FloatArray, clusters: IntArray | None) -> pd.DataFrame:
+    """One row per question, or per question and trial."""
+    trials = 1 if values.ndim == 1 else values.shape[1]
+    questions = np.repeat(np.arange(len(values)), trials)
+    frame = pd.DataFrame({"question_id": questions, "score": values.ravel()})
+    if trials > 1:
+        frame["trial"] = np.tile(np.arange(trials), len(values))
+    if clusters is not None:
+        frame["document"] = clusters
+    return frame
 
 
 def _relative(draw: Draw, *, name: str) -> Interval | None:
