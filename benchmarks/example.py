@@ -18,97 +18,30 @@ from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
-
 import onechange as oc
-from onechange.simulate import Simulation
 from onechange.simulate.example import EXAMPLE_SEED, example
-from onechange.stats.choose import decision_interval
-from onechange.stats.components import fit_table
-from onechange.stats.estimate import Interval
-from onechange.stats.runs import run_variance
-from onechange.stats.sample import paired_sample
-from onechange.status import (
-    Status,
-    estimate_limit_status,
-    margin_status,
-    primary_status,
-    worse_of,
-)
 
 RESULTS = Path(__file__).resolve().parent / "results"
 WANTED = 90.0
 HURT = ("question_type", "table_cell")
 
-FloatArray = NDArray[np.float64]
 Draw = tuple[str, tuple[str, ...], bool]
 
 
 def decide_draw(seed: int) -> Draw:
-    """Give the statuses of one draw, its decision, and whether the slice shows.
-
-    The statuses come from the product's decision intervals and status rules, with
-    the plan's clusters; what a report shows beside them is left out.
-    """
+    """Give the statuses of one draw, its decision, and whether the slice shows."""
     plan, draw = _plan(), example(seed=seed)
-    statuses = [
-        primary_status(_interval(draw, plan, p.metric), p.min_improvement, "higher")
-        for p in plan.primary
-    ]
-    statuses += [_guardrail(draw, plan, rule) for rule in plan.guardrails]
-    decision = {
-        Status.PASS: "ship",
-        Status.FAIL: "do not ship",
-        Status.INCONCLUSIVE: "inconclusive",
-    }[worse_of(statuses)]
-    hurt = _interval(draw, plan, "correctness", HURT)
-    return decision, tuple(map(str, statuses)), hurt is not None and hurt.high < 0
-
-
-def _guardrail(draw: Simulation, plan: oc.Plan, rule: oc.Guardrail) -> Status:
-    if rule.rule == "estimate":
-        assert rule.metric == "failed", "the only rule on a point value"
-        share = float((draw.variant["status"] == "failed").mean())
-        return estimate_limit_status(share, rule.limit, "lower")
-    direction = "lower" if rule.metric == "latency_ms" else "higher"
-    interval = _interval(draw, plan, rule.metric)
-    return margin_status(interval, float(rule.margin), direction)
-
-
-def _interval(
-    draw: Simulation,
-    plan: oc.Plan,
-    metric: str,
-    members: tuple[str, str] | None = None,
-) -> Interval | None:
-    """Decision interval of a metric over the questions scored in both arms."""
-    arms = [
-        frame.groupby("question_id")[metric].mean()
-        for frame in (draw.baseline, draw.variant)
-    ]
-    tables = [
-        fit_table(_by_trial(frame, metric)) for frame in (draw.baseline, draw.variant)
-    ]
-    labels = draw.baseline.drop_duplicates("question_id").set_index("question_id")
-    use = arms[0].notna() & arms[1].notna()
-    if members is not None:
-        use &= labels[members[0]] == members[1]
-    cluster = plan.columns.cluster
-    sample = paired_sample(
-        arms[0][use].to_numpy(),
-        arms[1][use].to_numpy(),
-        clusters=None if cluster is None else labels[cluster][use].to_numpy(),
-        runs=run_variance(*tables),
+    comparison = oc.compare(draw.baseline, draw.variant, plan)
+    decision = oc.decide(comparison, plan, stability=False)
+    (hurt,) = (
+        delta
+        for breakdown in comparison.slices
+        for delta in breakdown.deltas
+        if delta.metric == "correctness" and delta.slice == (HURT,)
     )
-    choice = decision_interval(sample)
-    return choice.interval if choice.enough else None
-
-
-def _by_trial(frame: pd.DataFrame, metric: str) -> FloatArray:
-    table = frame.pivot(index="question_id", columns="trial", values=metric)
-    return table.to_numpy()
+    shown = hurt.interval is not None and hurt.interval.high < 0
+    statuses = tuple(str(rule.status) for rule in decision.statuses)
+    return str(decision.decision), statuses, shown
 
 
 def write_results(draws: Sequence[Draw]) -> float:
@@ -143,8 +76,8 @@ def write_results(draws: Sequence[Draw]) -> float:
         "# The bundled example in other draws",
         "",
         f"{about['date']}, {versions}; {n} draws of the simulator, each judged by "
-        f"the bundled plan's rules on the product's decision intervals. The bundled "
-        f"files are draw {EXAMPLE_SEED}.",
+        "`compare` and `decide` with the bundled plan. The bundled files are draw "
+        f"{EXAMPLE_SEED}.",
         "",
         "| decision | share of draws |",
         "|---|---|",
