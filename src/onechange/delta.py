@@ -13,6 +13,7 @@ from onechange.deltas import BinaryTable, Bounds, Delta, DeltaTable, RelativeDel
 from onechange.stats.estimate import Interval, Note, TestResult
 from onechange.stats.runs import RunVariance, runs_note
 from onechange.stats.sample import PairedSample, paired_sample
+from onechange.stats.student import mean
 
 __all__ = [
     "BinaryTable",
@@ -206,7 +207,7 @@ def _computed_delta(
         n_clusters=sample.n_clusters,
         baseline=float(np.mean(sample.baseline)),
         variant=float(np.mean(sample.variant)),
-        delta=_mean(difference),
+        delta=mean(difference),
         standard_error=_standard_error(sample),
         difference_range=(float(difference.min()), float(difference.max())),
         relative=_relative(sample, level),
@@ -299,11 +300,6 @@ def _standard_error(sample: PairedSample) -> float | None:
     if sample.n_pairs < 2:
         return None
     return float(np.std(sample.difference, ddof=1) / math.sqrt(sample.n_pairs))
-
-
-def _mean(values: FloatArray) -> float:
-    """Mean without rounding noise, so that equal values give exactly that value."""
-    return math.fsum(values) / values.size
 
 
 def _table(sample: PairedSample) -> BinaryTable:

@@ -13,6 +13,7 @@ from onechange.plan import Analysis, relative_margin
 from onechange.stats import choose
 from onechange.stats.estimate import Interval
 from onechange.stats.sample import PairedSample
+from onechange.stats.sums import exact_sum
 from onechange.status import worsening_ends
 
 __all__ = [
@@ -281,8 +282,8 @@ def _unchanged_interval(
 
 
 def _estimate(sample: PairedSample, *, relative: bool) -> float:
-    total = math.fsum(sample.difference)
-    base = math.fsum(sample.baseline)
+    total = exact_sum(sample.difference)
+    base = exact_sum(sample.baseline)
     if relative:
         return total / base if base else math.nan
     return total / sample.n_pairs

@@ -126,9 +126,10 @@ def cliffs_delta(baseline: FloatArray, variant: FloatArray) -> float | None:
     """
     if baseline.size == 0:
         return None
-    pooled = np.concatenate([baseline, variant])
+    # Sorted first: ordered searches are many times quicker, and `snap` keeps order.
+    pooled = np.concatenate([np.sort(baseline), np.sort(variant)])
     clean = snap(pooled, RELATIVE_TOLERANCE * float(np.max(np.abs(pooled))))
-    ordered, other = np.sort(clean[: baseline.size]), clean[baseline.size :]
+    ordered, other = clean[: baseline.size], clean[baseline.size :]
     below = np.searchsorted(ordered, other, side="left")
     above = ordered.size - np.searchsorted(ordered, other, side="right")
     return int(np.sum(below - above)) / (baseline.size * variant.size)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onechange.errors import MethodError
+from onechange.stats.sums import exact_sum
 
 __all__ = ["Equivalence", "noninferiority_bound", "noninferiority_pvalue", "tost"]
 
@@ -133,4 +134,4 @@ def _student(difference: FloatArray, margin: float) -> tuple[float, float, int]:
             "interval of the metric."
         )
     error = float(np.std(difference, ddof=1)) / math.sqrt(n)
-    return math.fsum(difference) / n, error, n - 1
+    return exact_sum(difference) / n, error, n - 1

@@ -99,10 +99,13 @@ def guarded_t_interval(
 
 def skewness(values: FloatArray) -> float:
     """Moment skewness m3/m2^1.5; 0 for equal values."""
-    if values.size == 0 or np.ptp(values) == 0:
+    width = 0.0 if values.size == 0 else float(np.ptp(values))
+    if width == 0.0:
         return 0.0
-    deviation = (values - mean(values)) / np.ptp(values)
-    return float(np.mean(deviation**3) / np.mean(deviation**2) ** 1.5)
+    deviation = (values - mean(values)) / width
+    square = deviation * deviation
+    cube = np.multiply(square, deviation, out=deviation)  # a power takes far longer
+    return float(np.mean(cube) / np.mean(square) ** 1.5)
 
 
 def hall_limits(values: FloatArray, tail: float) -> tuple[float, float] | None:

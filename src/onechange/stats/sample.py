@@ -148,18 +148,31 @@ def snap(values: FloatArray, tolerance: float) -> FloatArray:
         sign), so that d and -d stay exactly opposite.
     """
     magnitude = np.abs(values)
-    order = np.argsort(magnitude, kind="stable")
-    ordered = magnitude[order]
-    new_run = np.empty(ordered.size, dtype=bool)
-    if ordered.size:
-        new_run[0] = True
-        new_run[1:] = np.diff(ordered) > tolerance
-    starts = np.flatnonzero(new_run)
-    representative = ordered[starts][np.cumsum(new_run) - 1]
-    representative[representative <= tolerance] = 0.0
-    snapped = np.empty_like(values, dtype=np.float64)
-    snapped[order] = representative
-    return np.where(snapped == 0.0, 0.0, np.copysign(snapped, values))
+    noisy, clean = _noisy_magnitudes(np.sort(magnitude), tolerance)
+    if noisy.size == 0:
+        return values + 0.0  # no zero keeps a sign
+    place = np.minimum(np.searchsorted(noisy, magnitude), noisy.size - 1)
+    hit = noisy[place] == magnitude
+    snapped: FloatArray = np.array(values, dtype=np.float64)
+    snapped[hit] = np.copysign(clean[place[hit]], snapped[hit])
+    return snapped + 0.0
+
+
+def _noisy_magnitudes(
+    ordered: FloatArray, tolerance: float
+) -> tuple[FloatArray, FloatArray]:
+    """Distinct magnitudes that noise has moved, sorted, and what they should be."""
+    smallest = ordered[:1]
+    gap = np.diff(ordered, prepend=-np.inf)
+    moved = np.flatnonzero((gap > 0.0) & (gap <= tolerance))
+    starts = np.flatnonzero(gap > tolerance)
+    first = ordered[starts[np.searchsorted(starts, moved, side="right") - 1]]
+    first[first <= tolerance] = 0.0
+    tiny = smallest[(smallest > 0.0) & (smallest <= tolerance)]
+    return (
+        np.concatenate([tiny, ordered[moved]]),
+        np.concatenate([np.zeros(tiny.size), first]),
+    )
 
 
 def _noise(

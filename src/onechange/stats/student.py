@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from onechange.stats.sums import exact_sum
+
 __all__ = [
     "StudentLaw",
     "guard",
@@ -98,7 +100,7 @@ def t_quantile(tail: float, df: float) -> float:
 
 def mean(values: FloatArray) -> float:
     """Mean without rounding noise: equal values give exactly that value."""
-    return math.fsum(values) / values.size
+    return exact_sum(values) / values.size
 
 
 def t_law(difference: FloatArray) -> StudentLaw | None:

@@ -19,6 +19,7 @@ from onechange.stats.components import Component
 from onechange.stats.estimate import Interval, Note
 from onechange.stats.projection import Contributions, contributions
 from onechange.stats.runs import RunVariance, run_variance
+from onechange.stats.student import mean
 from onechange.stats.twoway import variance_of_mean
 from onechange.trials.arm import ArmTrials, arm_trials
 from onechange.trials.table import arm_row
@@ -206,7 +207,7 @@ def _single(
     return SingleMetric(
         metric=metric,
         trials=trials,
-        mean=math.fsum(means) / means.size,
+        mean=mean(means),
         interval=interval,
         runs=runs,
         run_variance=None if runs is None else runs.interval(level),
