@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import comb, log, log10
 
 import numpy as np
@@ -237,17 +238,30 @@ def test_lattice_serves_all_values() -> None:
     assert find_lattice(np.append(np.arange(1.0, 400.0), rng.random(5))) is None
 
 
-def test_table_of_sizes_and_sums_is_the_binomial_law() -> None:
+@pytest.mark.parametrize("counts", [(3, 5, 9), (30, 50, 90)])  # added, transformed
+def test_table_of_sizes_and_sums_is_the_binomial_law(
+    counts: tuple[int, int, int],
+) -> None:
     lattice = Lattice(np.array([-1, 0, 1]), 1.0)
-    table = size_and_sum(lattice, np.array([3, 5, 9]))
+    table = size_and_sum(lattice, np.array(counts))
     assert table is not None
-    count = 0
-    for losses in range(4):
-        for wins in range(10):
-            for zeros in range(6):
-                if wins - losses <= 0.1 * (wins + losses + zeros):
-                    count += comb(3, losses) * comb(9, wins) * comb(5, zeros)
-    assert table.share(0.1) == pytest.approx(count / 2**17, abs=1e-14)
+    ways = 0
+    for losses in range(counts[0] + 1):
+        for wins in range(counts[2] + 1):
+            for zeros in range(counts[1] + 1):
+                if 10 * (wins - losses) <= wins + losses + zeros:
+                    drawn = comb(counts[0], losses) * comb(counts[2], wins)
+                    ways += drawn * comb(counts[1], zeros)
+    share = float(Fraction(ways, 2 ** sum(counts)))
+    assert table.share(0.1) == pytest.approx(share, rel=1e-11)
+
+
+@pytest.mark.parametrize("n", [15, 24])
+def test_table_of_a_fine_lattice_has_the_limits_of_counted_subsets(n: int) -> None:
+    values = np.round(np.random.default_rng(n).normal(0.05, 0.3, n), 3)
+    low, high = subset_mean_limits(values, np.ones(n), tail=0.025)
+    counted = subset_mean_limits(values, np.ones(n), tail=0.025, largest_table=0)
+    assert (low, high) == pytest.approx(counted, abs=1e-12)
 
 
 def test_large_tables_are_left_to_inversion() -> None:

@@ -16,6 +16,8 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 LARGEST_TABLE = 2**20
+LARGEST_SUM = 2**27  # additions: a tenth of a second
+FACTOR_COST = 25.0  # of one factor of a transform, in additions
 WINDOW = 18.4  # standard deviations from end to end; 4e-20 of the mass lies outside
 NEGLIGIBLE = 42.0
 WHOLE = 1e-9  # a sum this close to a whole number is one
@@ -95,42 +97,82 @@ def size_and_sum(
     sizes : ndarray of int, shape (n_values,), optional
         Number of questions in each cluster; 1 by default.
     largest : int
-        Largest number of cells.
+        Largest number of cells of a transform.
 
     Returns
     -------
     SizeAndSum or None
-        None above the largest number of cells.
+        None where the table would be too large.
 
     Notes
     -----
-    The characteristic function is Π cos((t k + τ s) / 2)^c times a phase that centres
+    Few values are added to the table one by one. Otherwise the characteristic
+    function is Π cos((t k + τ s) / 2)^c times a phase that centres
     the table; it is worked out only where it is not negligible, and inverted by a
     two-dimensional fast Fourier transform.
     """
+    k = found.integers
+    weights = np.ones(k.size, dtype=np.int64) if sizes is None else sizes
+    n = int(np.sum(weights * counts))
+    span = int(np.sum(np.abs(k) * counts))
+    shape = _width(k, counts, span), _width(weights, counts, n)
+    cells = shape[0] * shape[1]
+    transformed = FACTOR_COST * 0.5 * cells * k.size
+    added = 0.25 * float(n + 1) * float(span + 1) * float(np.sum(counts))
+    if largest == 0 or (cells > largest and added > LARGEST_SUM):
+        return None
+    if cells > largest or added <= transformed:
+        first_sum, mass = _added(np.repeat(k, counts), np.repeat(weights, counts), n)
+        first_size = 0
+    else:
+        first_sum, first_size, mass = _transformed(k, weights, counts, shape)
+    cumulated = np.zeros((mass.shape[0], mass.shape[1] + 1))
+    np.cumsum(mass, axis=1, out=cumulated[:, 1:])
+    subset_sizes = first_size + np.arange(mass.shape[0], dtype=np.int64)
+    return SizeAndSum(found.unit, subset_sizes, first_sum, cumulated)
+
+
+def _added(k: IntArray, weights: IntArray, n: int) -> tuple[int, FloatArray]:
+    """First sum, and mass of every size and sum, from one value after another.
+
+    The complement of a subset has the size n - s and the sum total - x, so that half
+    of the sizes are enough.
+    """
+    least, total = int(np.sum(k[k < 0])), int(np.sum(k))
+    half = n // 2
+    mass = np.zeros((half + 1, total - 2 * least + 1))
+    mass[0, -least] = 1.0
+    low = high = -least  # columns, and
+    most = 0  # row, of what is filled
+    order = np.argsort(np.abs(k), kind="stable")
+    for step, size in zip(k[order].tolist(), weights[order].tolist(), strict=True):
+        part = 0.5 * mass[: most + 1, low : high + 1]
+        mass[: most + 1, low : high + 1] = part
+        kept = part[: max(half + 1 - size, 0)]
+        rows = slice(size, size + kept.shape[0])
+        mass[rows, low + step : high + 1 + step] += kept
+        low, high = min(low, low + step), max(high, high + step)
+        most = min(most + size, half)
+    return least, np.concatenate((mass, mass[n - half - 1 :: -1, ::-1]))
+
+
+def _transformed(
+    k: IntArray, weights: IntArray, counts: IntArray, shape: tuple[int, int]
+) -> tuple[int, int, FloatArray]:
+    """First sum, first size and mass, from the characteristic function."""
     from scipy import fft
 
-    k = found.integers.astype(np.float64)
-    weights = np.ones(k.size) if sizes is None else sizes.astype(np.float64)
-    n = int(np.sum(weights * counts))
-    n_sizes = _width(weights, counts, n)
-    n_sums = _width(k, counts, int(np.sum(np.abs(found.integers) * counts)))
-    if n_sizes * n_sums > largest:
-        return None
-    n_sizes = fft.next_fast_len(n_sizes, real=True)
-    n_sums = fft.next_fast_len(n_sums)
-    row, column, value = _transform(k, weights, counts, (n_sums, n_sizes))
-    total = int(np.sum(found.integers * counts))
+    n_sums = fft.next_fast_len(shape[0])
+    n_sizes = fft.next_fast_len(shape[1], real=True)
+    values, sizes = k.astype(np.float64), weights.astype(np.float64)
+    row, column, value = _transform(values, sizes, counts, (n_sums, n_sizes))
+    total, n = int(np.sum(k * counts)), int(np.sum(weights * counts))
     first_size, first_sum = (n + 1 - n_sizes) // 2, (total + 1 - n_sums) // 2
     turns = row / n_sums * (first_sum - total / 2.0)
     turns = turns + column / n_sizes * (first_size - n / 2.0)
     grid = np.zeros((n_sums, n_sizes // 2 + 1), dtype=np.complex128)
     grid[row, column] = value * np.exp(2j * np.pi * turns)
-    mass = fft.irfft2(grid, s=(n_sums, n_sizes))
-    cumulated = np.zeros((n_sizes, n_sums + 1))
-    np.cumsum(mass.T, axis=1, out=cumulated[:, 1:])
-    subset_sizes = first_size + np.arange(n_sizes, dtype=np.int64)
-    return SizeAndSum(found.unit, subset_sizes, first_sum, cumulated)
+    return first_sum, first_size, fft.irfft2(grid, s=(n_sums, n_sizes)).T
 
 
 def _first(
@@ -156,8 +198,8 @@ def _first(
     return next((mean for mean in candidates.tolist() if share(mean) > tail), high)
 
 
-def _width(values: FloatArray, counts: IntArray, span: int) -> int:
-    spread = 0.5 * float(np.sqrt(np.sum(values**2 * counts)))
+def _width(values: IntArray, counts: IntArray, span: int) -> int:
+    spread = 0.5 * float(np.sqrt(np.sum(values.astype(np.float64) ** 2 * counts)))
     return min(int(WINDOW * spread) + 6, span + 1)
 
 
