@@ -21,7 +21,7 @@ from onechange import cells
 from onechange.errors import InputError
 from onechange.formats.source import MAX_BYTES
 
-__all__ = ["Column", "ListColumn", "Table", "csv_table"]
+__all__ = ["Column", "ListColumn", "Table", "csv_table", "objects"]
 
 _CHUNK = 1 << 9  # rows turned into columns at a time
 
@@ -68,18 +68,18 @@ class ListColumn:
     def texts(self) -> TextArray:
         """Labels, see `cells.label_text`; None for an empty cell."""
         if set(map(type, self.values)) <= {str}:
-            texts = _objects(self.values)
+            texts = objects(self.values)
             empty = texts == ""
             if np.any(empty):
                 texts[empty] = None
             return texts
-        return _objects([cells.label_text(value) for value in self.values])
+        return objects([cells.label_text(value) for value in self.values])
 
     def ids(self) -> TextArray:
         """Ids, see `cells.question_text`; None where a cell cannot be an id."""
         if set(map(type, self.values)) <= {str} and all(map(str.strip, self.values)):
-            return _objects(self.values)
-        return _objects([cells.question_text(value) for value in self.values])
+            return objects(self.values)
+        return objects([cells.question_text(value) for value in self.values])
 
     def value(self, row: int) -> Any:
         """Return the cell as it was read."""
@@ -245,7 +245,17 @@ def _csv_line(text: str, delimiter: str, row: int) -> int:
         csv.field_size_limit(before)
 
 
-def _objects(values: Sequence[Any]) -> TextArray:
+def objects(values: Sequence[Any]) -> TextArray:
+    """Array of Python objects, whatever they are (lists stay single cells).
+
+    Parameters
+    ----------
+    values : sequence, length n
+
+    Returns
+    -------
+    ndarray of object, shape (n,)
+    """
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from onechange import cells
 from onechange.errors import InputError
-from onechange.tables import Column, ListColumn, Table
+from onechange.tables import Column, ListColumn, Table, objects
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,8 +80,11 @@ class ArrowColumn:
         kinds = pa.types
         kind = self.array.type
         if kinds.is_boolean(kind) or kinds.is_integer(kind) or kinds.is_floating(kind):
-            numbers = self.array.cast(pa.float64(), safe=False)
-            values = numbers.to_numpy(zero_copy_only=False)
+            numbers = self.array.cast(pa.float64(), safe=False).fill_null(math.nan)
+            values: FloatArray = np.asarray(
+                np.from_dlpack(numbers),  # `to_numpy` would import pandas
+                dtype=np.float64,
+            )
             return values, np.zeros(values.size, dtype=np.bool_)
         if self._is_text():
             return cells.score_values(
@@ -101,7 +105,7 @@ class ArrowColumn:
             coded = coded.dictionary_encode()
         words = ListColumn([*coded.dictionary.to_pylist(), None]).texts()
         codes = coded.indices.fill_null(len(words) - 1)
-        found: TextArray = words[codes.to_numpy(zero_copy_only=False)]
+        found: TextArray = words[np.from_dlpack(codes)]
         return found
 
     def ids(self) -> TextArray:
@@ -110,18 +114,15 @@ class ArrowColumn:
         import pyarrow.compute as pc
 
         if pa.types.is_integer(self.array.type):
-            found: TextArray = self.array.cast(pa.string()).to_numpy(
-                zero_copy_only=False
-            )
-            return found
+            return objects(self.array.cast(pa.string()).to_pylist())
         if not self._is_text():
             return ListColumn(self.array.to_pylist()).ids()
         texts = self._strings()
-        found = texts.to_numpy(zero_copy_only=False)
+        found = texts.to_pylist()
         blank = pc.or_(pc.utf8_is_space(texts), pc.equal(pc.binary_length(texts), 0))
         if texts.null_count or pc.any(blank).as_py():
-            return ListColumn(found.tolist()).ids()
-        return found
+            return ListColumn(found).ids()
+        return objects(found)
 
     def value(self, row: int) -> Any:
         """Return the cell as it was read."""
