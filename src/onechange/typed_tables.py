@@ -80,16 +80,11 @@ class ArrowColumn:
         kinds = pa.types
         kind = self.array.type
         if kinds.is_boolean(kind) or kinds.is_integer(kind) or kinds.is_floating(kind):
-            numbers = self.array.cast(pa.float64(), safe=False).fill_null(math.nan)
-            values: FloatArray = np.asarray(
-                np.from_dlpack(numbers),  # `to_numpy` would import pandas
-                dtype=np.float64,
-            )
+            values = _numbers(self.array.cast(pa.float64(), safe=False), math.nan)
             return values, np.zeros(values.size, dtype=np.bool_)
         if self._is_text():
-            return cells.score_values(
-                self._strings().fill_null("").to_pylist(), missing
-            )
+            texts = [text or "" for text in self._strings().to_pylist()]
+            return cells.score_values(texts, missing)
         return cells.score_values(self.array.to_pylist(), missing)
 
     def texts(self) -> TextArray:
@@ -99,13 +94,12 @@ class ArrowColumn:
         if not self._is_text():
             return ListColumn(self.array.to_pylist()).texts()
         if not pa.types.is_dictionary(self.array.type) and self._mostly_distinct():
-            return ListColumn(self.array.fill_null("").to_pylist()).texts()
+            return objects([text or None for text in self.array.to_pylist()])
         coded = self.array
         if not pa.types.is_dictionary(coded.type):
             coded = coded.dictionary_encode()
         words = ListColumn([*coded.dictionary.to_pylist(), None]).texts()
-        codes = coded.indices.fill_null(len(words) - 1)
-        found: TextArray = words[np.from_dlpack(codes)]
+        found: TextArray = words[_numbers(coded.indices, len(words) - 1)]
         return found
 
     def ids(self) -> TextArray:
@@ -119,8 +113,8 @@ class ArrowColumn:
             return ListColumn(self.array.to_pylist()).ids()
         texts = self._strings()
         found = texts.to_pylist()
-        blank = pc.or_(pc.utf8_is_space(texts), pc.equal(pc.binary_length(texts), 0))
-        if texts.null_count or pc.any(blank).as_py():
+        empty = texts.null_count or pc.min(pc.binary_length(texts)).as_py() == 0
+        if empty or pc.any(pc.utf8_is_space(texts)).as_py():
             return ListColumn(found).ids()
         return objects(found)
 
@@ -266,6 +260,22 @@ def _table(
         n_rows=n_rows,
         place=lambda row: f"{name}, row {row + 1}",
     )
+
+
+def _numbers(array: Any, otherwise: float) -> NDArray[Any]:
+    """Values of an array of numbers, and `otherwise` where it has none.
+
+    Neither `to_numpy` nor `fill_null`: they import the whole of pandas.
+    """
+    import pyarrow as pa
+
+    if not array.null_count:
+        return np.asarray(np.from_dlpack(array))
+    present = np.from_dlpack(array.is_valid().cast(pa.int8())) == 1
+    known = np.from_dlpack(array.drop_null())
+    values = np.full(len(array), otherwise, dtype=known.dtype)
+    values[present] = known
+    return values
 
 
 def _one_array(column: Any) -> Any:
