@@ -40,14 +40,29 @@ class Lattice:
     integers: IntArray
     unit: float
 
+    def points(self) -> FloatArray:
+        """Give the values themselves, without their noise.
 
-def find_lattice(values: FloatArray) -> Lattice | None:
+        Returns
+        -------
+        ndarray of float, shape (n_values,)
+            3 tenths are 0.3, which 3 × 0.1 is not.
+        """
+        parts = np.rint(1.0 / self.unit)
+        if abs(parts * self.unit - 1.0) <= ROUNDING_NOISE:
+            return np.asarray(self.integers / parts)
+        return self.integers * self.unit
+
+
+def find_lattice(values: FloatArray, *, noise: float | None = None) -> Lattice | None:
     """Find the coarsest lattice through zero that holds all values.
 
     Parameters
     ----------
     values : ndarray of float, shape (n_values,)
         Finite values, up to rounding noise.
+    noise : float, optional
+        Largest rounding noise of a value; by default 2e-12 of the largest value.
 
     Returns
     -------
@@ -75,7 +90,7 @@ def find_lattice(values: FloatArray) -> Lattice | None:
         return Lattice(np.zeros(values.size, dtype=np.int64), 1.0)
     magnitude = np.abs(values)
     smallest = float(np.min(magnitude[magnitude > 0.0]))
-    noise = ROUNDING_NOISE * largest
+    noise = ROUNDING_NOISE * largest if noise is None else noise
     for reference in (1.0, smallest):
         scaled = values / reference
         multiplier = _decimal_multiplier(scaled, noise / reference)

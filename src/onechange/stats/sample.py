@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from onechange.stats.lattice import find_lattice
+
 if TYPE_CHECKING:
     from onechange.stats.runs import RunVariance
 
@@ -110,11 +112,14 @@ def paired_sample(
     -----
     Differences are rounding noise apart when they differ by at most 1e-12 of the
     spread of the scores (or of the declared range), or by 64 units in the last place
-    of the largest score, whichever is more.
+    of the largest score, whichever is more. Differences that are multiples of a
+    common unit, up to that noise, become those multiples: sums of them, which tie as
+    decimals, then tie as floats, too.
     """
     b = np.ascontiguousarray(baseline, dtype=np.float64)
     v = np.ascontiguousarray(variant, dtype=np.float64)
-    difference = snap(v - b, _noise(b, v, score_range))
+    noise = _noise(b, v, score_range)
+    difference = _on_lattice(snap(v - b, noise), noise)
     if binary is None:
         binary = bool(np.all((b == 0) | (b == 1)) and np.all((v == 0) | (v == 1)))
     codes = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
@@ -128,6 +133,12 @@ def paired_sample(
         runs=runs,
         tie=0.0 if tie is None else tie,
     )
+
+
+def _on_lattice(values: FloatArray, noise: float) -> FloatArray:
+    """Put values on the lattice that they lie on up to noise, if there is one."""
+    found = find_lattice(values, noise=noise)
+    return values if found is None else found.points()
 
 
 def snap(values: FloatArray, tolerance: float) -> FloatArray:

@@ -1,0 +1,63 @@
+"""Differences are cleaned of the rounding noise of binary floats."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from onechange.stats.sample import paired_sample
+from onechange.stats.signflip import signflip_test
+
+
+def _exact_pvalue(steps: list[int]) -> float:
+    """Two-sided sign-flip p-value of whole numbers, by counting."""
+    ways = {0: 1}
+    for step in steps:
+        further: dict[int, int] = {}
+        for total, count in ways.items():
+            for end in (total + step, total - step):
+                further[end] = further.get(end, 0) + count
+        ways = further
+    reached = abs(sum(steps))
+    beyond = sum(count for end, count in ways.items() if abs(end) >= reached)
+    return float(Fraction(beyond, 2 ** len(steps)))
+
+
+@pytest.mark.parametrize("parts", [1, 3, 10, 1000])
+@pytest.mark.parametrize("level", [1e3, 2e4, 1e8])
+@pytest.mark.parametrize("n", [9, 60])
+def test_ties_of_large_scores_survive_the_noise_of_floats(
+    parts: int, level: float, n: int
+) -> None:
+    rng = np.random.default_rng(n)
+    for _ in range(5):
+        baseline = rng.integers(int(level * parts) // 2, int(level * parts), n)
+        steps = rng.integers(-5, 6, n)
+        sample = paired_sample(baseline / parts, (baseline + steps) / parts)
+        pvalue = signflip_test(sample.difference).pvalue
+        assert pvalue == pytest.approx(_exact_pvalue(steps.tolist()), rel=1e-12)
+
+
+def test_ties_of_cluster_sums_survive_the_noise_of_floats() -> None:
+    rng = np.random.default_rng(4)
+    clusters = np.repeat(np.arange(9), 2)
+    baseline = rng.integers(15_000, 60_000, 18)
+    steps = rng.integers(-5, 6, 18)
+    sample = paired_sample(baseline / 3, (baseline + steps) / 3, clusters=clusters)
+    pvalue = signflip_test(sample.difference, clusters=sample.clusters).pvalue
+    sums = np.bincount(clusters, weights=steps).astype(int)
+    assert pvalue == pytest.approx(_exact_pvalue(sums.tolist()), rel=1e-12)
+
+
+def test_differences_off_any_lattice_stay_as_they_are() -> None:
+    rng = np.random.default_rng(2)
+    baseline, variant = rng.random((2, 50))
+    sample = paired_sample(baseline, variant)
+    assert sample.difference.tolist() == (variant - baseline).tolist()
+
+
+def test_points_of_a_lattice_are_the_decimals_themselves() -> None:
+    sample = paired_sample(np.array([1000.1, 0.0, 5.0]), np.array([1000.4, 0.7, 4.9]))
+    assert sample.difference.tolist() == [0.3, 0.7, -0.1]
