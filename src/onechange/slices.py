@@ -21,6 +21,7 @@ __all__ = [
     "SliceLabel",
     "labels_questions",
     "slice_questions",
+    "slice_text",
     "small_label",
 ]
 
@@ -132,6 +133,21 @@ def labels_questions(
 def small_label(spec: SliceSpec) -> SliceLabel:
     """Return the label of the slices under the minimum size, joined."""
     return tuple((column, SMALL_SLICES) for column in spec.columns)
+
+
+def slice_text(labels: SliceLabel | None) -> str:
+    """Write the labels of a slice, ``multi_hop × hard``; the whole is ``all``.
+
+    Examples
+    --------
+    >>> slice_text((("question_type", "multi_hop"), ("difficulty", "hard")))
+    'multi_hop × hard'
+    """
+    if labels is None:
+        return "all"
+    texts = [label for _, label in labels]
+    joined = all(text == SMALL_SLICES for text in texts)
+    return SMALL_SLICES if joined else " × ".join(texts)
 
 
 def _labels(pairs: Pairs, column: str) -> tuple[IntArray, list[str]]:

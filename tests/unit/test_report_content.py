@@ -11,6 +11,7 @@ import pytest
 
 import builders
 import onechange as oc
+from onechange.decide.rule_table import allowed_text
 from onechange.delta import RelativeDelta
 from onechange.display import format_number, format_pvalue
 from onechange.report import render
@@ -18,7 +19,7 @@ from onechange.report.content import build_document
 from onechange.report.context import make_context
 from onechange.report.document import Table
 from onechange.report.questions import changes
-from onechange.report.rules import allowed_text, rules_table
+from onechange.report.rules import rules_table
 
 NUMBER = re.compile(r"[+−]?\d[\d,]*\.\d+")
 

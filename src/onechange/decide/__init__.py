@@ -1,7 +1,8 @@
 """`Comparison` + `Plan` -> statuses, what it would take, and the `Decision`."""
 
 from onechange.decide.decision import Decision, RuleStatus, exit_code
-from onechange.decide.verdict import decide, decide_each, printed_decimals
+from onechange.decide.rule_table import printed_decimals
+from onechange.decide.verdict import decide, decide_each
 
 __all__ = [
     "Decision",

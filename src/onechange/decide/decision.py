@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from onechange.compare import Comparison
+from onechange.decide.rule_table import (
+    printed_decimals,
+    rule_columns,
+    rule_direction,
+    rule_footnote,
+    rule_record,
+    rule_row,
+)
 from onechange.delta import Delta
 from onechange.display import (
     TableMixin,
     escape_html,
     escape_terminal,
     format_exact,
-    format_interval,
-    format_number,
+    format_percent,
     html_table,
-    metric_decimals,
-    rule_thresholds,
+    markdown_table,
     text_table,
 )
 from onechange.plan import Plan
@@ -132,8 +138,12 @@ class Decision(TableMixin):
     variant_name: str = "variant"
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Return one dictionary of plain values per status, at full precision."""
-        return [_status_row(status) for status in self.statuses]
+        """Return one dictionary of plain values per status, at full precision.
+
+        ``low`` and ``high`` are those of the interval that the rule is judged by;
+        ``interval_of`` says what it is an interval of.
+        """
+        return [rule_record(status) for status in self.statuses]
 
     def plot(self, kind: str = "deltas", **choices: Any) -> Figure:
         """Draw what was compared against what the plan allows.
@@ -156,72 +166,40 @@ class Decision(TableMixin):
             self.comparison, kind, plan=self.plan, variant=self.variant_name, **choices
         )
 
+    def to_markdown(self) -> str:
+        """Return the table of the promises, as the reports show it."""
+        table = markdown_table(*self._cells())
+        return "\n\n".join(filter(None, (table, rule_footnote(self.statuses))))
+
     def __repr__(self) -> str:
         head = escape_terminal(f"{self.decision}: {self.reason}")
-        header, rows, align = self._cells()
-        return f"{head}\n\n{text_table(header, rows, align)}"
+        table = text_table(*self._cells())
+        return "\n\n".join(filter(None, (head, table, rule_footnote(self.statuses))))
 
     def _repr_html_(self) -> str:
         head = (
             f"<p><strong>{escape_html(self.decision)}</strong>: "
             f"{escape_html(self.reason)}</p>"
         )
-        return head + html_table(*self._cells())
+        note = escape_html(rule_footnote(self.statuses))
+        return head + html_table(*self._cells()) + (f"<p>{note}</p>" if note else "")
 
     def _cells(self) -> tuple[list[str], list[list[str]], str]:
-        decimals = metric_decimals(
-            [status.delta for status in self.statuses if status.delta is not None],
-            rule_thresholds(self.plan.primary, self.plan.guardrails),
-        )
-        header = ["role", "metric", "baseline", "variant", "delta", "interval"]
-        rows = [_status_cells(status, decimals) for status in self.statuses]
-        return [*header, "status"], rows, "llrrrrl"
-
-
-def _status_row(status: RuleStatus) -> dict[str, Any]:
-    delta = status.delta
-    interval = None if delta is None else delta.interval
-    return {
-        "role": status.role,
-        "metric": status.metric,
-        "statistic": status.statistic,
-        "slice": None
-        if status.slice is None
-        else " × ".join(label for _, label in status.slice),
-        "baseline": delta.baseline if delta else None,
-        "variant": delta.variant if delta else None,
-        "delta": delta.delta if delta else None,
-        "low": interval.low if interval else None,
-        "high": interval.high if interval else None,
-        "min_improvement": status.min_improvement,
-        "margin": status.margin,
-        "limit": status.limit,
-        "rule": status.rule,
-        "status": str(status.status),
-        "reason": status.reason,
-    }
-
-
-def _status_cells(status: RuleStatus, decimals: Mapping[str, int]) -> list[str]:
-    delta, digits = status.delta, decimals.get(status.metric, 3)
-    figures = ["–", "–", "not measured", "–"]
-    if delta is not None and delta.delta is not None:
-        figures = [
-            format_number(delta.baseline, digits),
-            format_number(delta.variant, digits),
-            format_number(delta.delta, digits, signed=True),
-            format_interval(delta.interval, digits),
+        decimals = printed_decimals(self.comparison, self.plan)
+        declared = (*self.comparison.metrics, *self.plan.metrics)
+        columns = rule_columns(format_percent(self.plan.analysis.confidence_level))
+        rows = [
+            list(
+                rule_row(
+                    status,
+                    rule_direction(status, declared),
+                    decimals.get(status.metric),
+                ).cells
+            )
+            for status in self.statuses
         ]
-    part = ""
-    if status.slice is not None:
-        part = " in " + " × ".join(label for _, label in status.slice)
-    named = "" if status.statistic == "mean" else f" {status.statistic}"
-    return [
-        status.role,
-        f"{status.metric}{named}{part}",
-        *figures,
-        str(status.status),
-    ]
+        titles = [title for title, _, _ in columns]
+        return titles, rows, "".join(side for _, side, _ in columns)
 
 
 def rule_name(status: RuleStatus) -> str:

@@ -15,15 +15,16 @@ from onechange.decide.decision import Decision, RuleStatus, rule_names
 from onechange.decide.findings import Scope
 from onechange.decide.next_steps import next_step
 from onechange.decide.outlook import with_margin_check
+from onechange.decide.rule_table import printed_decimals
 from onechange.decide.rules import guardrail_status, primary_rule_status
 from onechange.decide.stability import stability_sentences, with_stability
-from onechange.display import format_percent, metric_decimals, rule_thresholds
+from onechange.display import format_percent
 from onechange.errors import PlanError
 from onechange.plan import Guardrail, Plan, Primary
 from onechange.stats.estimate import Note
 from onechange.status import Status
 
-__all__ = ["decide", "decide_each", "printed_decimals"]
+__all__ = ["decide", "decide_each"]
 
 
 def decide(
@@ -113,29 +114,6 @@ def decide_each(
     """
     return tuple(
         decide(comparison, plan, variant=arm.name) for arm in comparison.variants
-    )
-
-
-def printed_decimals(comparison: Comparison, plan: Plan) -> dict[str, int]:
-    """Choose the decimals of every metric from its deltas and the plan's rules.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        What was compared.
-    plan : Plan
-        The rules.
-
-    Returns
-    -------
-    dict of str to int
-        Metric to decimals, the same in every sentence and table.
-    """
-    spread = {rule.metric for rule in plan.guardrails if rule.every_slice}
-    parts = [d for b in comparison.slices for d in b.deltas if d.metric in spread]
-    return metric_decimals(
-        (*comparison.deltas, *comparison.rates, *parts),
-        rule_thresholds(plan.primary, plan.guardrails),
     )
 
 

@@ -15,6 +15,7 @@ from onechange.display.escaping import (
     shorten,
     text_width,
 )
+from onechange.display.labels import ARROWS, SYMBOLS, metric_text
 from onechange.display.numbers import (
     MISSING,
     decimals_for,
@@ -36,7 +37,9 @@ from onechange.display.tables import (
 )
 
 __all__ = [
+    "ARROWS",
     "MISSING",
+    "SYMBOLS",
     "TableMixin",
     "decimals_for",
     "escape_csv",
@@ -54,6 +57,7 @@ __all__ = [
     "html_table",
     "markdown_table",
     "metric_decimals",
+    "metric_text",
     "rule_thresholds",
     "shorten",
     "signature",

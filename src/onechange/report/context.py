@@ -11,14 +11,17 @@ from onechange.compare import Comparison
 from onechange.decide import Decision, printed_decimals
 from onechange.delta import Delta, DeltaTable
 from onechange.display import (
+    ARROWS,
     MISSING,
+    SYMBOLS,
     escape_invisible,
     format_interval,
     format_number,
     format_percent,
+    metric_text,
 )
 from onechange.plan import Plan, SliceSpec
-from onechange.slices import SMALL_SLICES
+from onechange.slices import slice_text
 from onechange.stats.estimate import Interval, Note
 from onechange.trials import TrialsTable
 
@@ -39,14 +42,6 @@ __all__ = [
     "split_marks",
 ]
 
-SYMBOLS = {
-    "pass": "✔",
-    "ship": "✔",
-    "fail": "✘",
-    "do not ship": "✘",
-    "inconclusive": "◐",
-}
-ARROWS = {"higher": "↑", "lower": "↓"}
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _PLAIN_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _RAISED = "[⁰¹²³⁴⁵⁶⁷⁸⁹]+"
@@ -168,6 +163,7 @@ class Context:
 def make_context(result: Comparison | Decision) -> Context:
     """Collect what the parts of a report share."""
     comparison, decision = comparison_of(result), decision_of(result)
+    whole = comparison
     if decision is not None:
         comparison = _only(comparison, decision.variant_name)
     plan = decision.plan if decision else comparison.plan
@@ -175,7 +171,7 @@ def make_context(result: Comparison | Decision) -> Context:
         comparison=comparison,
         decision=decision,
         plan=plan,
-        decimals=printed_decimals(comparison, plan),
+        decimals=printed_decimals(whole, plan),
         notes=main_notes(comparison, decision),
     )
 
@@ -254,21 +250,6 @@ def delta_notes(delta: Delta) -> tuple[Note, ...]:
         if part is not None:
             found += part.notes
     return tuple(dict.fromkeys(found))
-
-
-def metric_text(metric: str, direction: str, statistic: str = "mean") -> str:
-    """Write a metric with its statistic and the arrow of its better direction."""
-    named = metric if statistic == "mean" else f"{metric} {statistic}"
-    return f"{named} {ARROWS[direction]}"
-
-
-def slice_text(labels: tuple[tuple[str, str], ...] | None) -> str:
-    """Write the labels of a slice, ``multi_hop × hard``; the whole is ``all``."""
-    if labels is None:
-        return "all"
-    texts = [label for _, label in labels]
-    joined = all(text == SMALL_SLICES for text in texts)
-    return SMALL_SLICES if joined else " × ".join(texts)
 
 
 def split_marks(text: str) -> tuple[str, tuple[int, ...]]:

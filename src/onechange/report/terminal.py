@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from onechange.compare import Comparison
 from onechange.decide import Decision
+from onechange.decide.rule_table import rule_footnote
 from onechange.display import (
     escape_terminal,
     format_count,
@@ -153,7 +154,10 @@ def _rule_lines(context: Context, width: int, color: bool) -> list[str]:
         replace(table, columns=(Column(head), *table.columns[2:]), rows=rows)
         for head in (roles, "rule")
     ]
-    return _first_that_fits(layouts, width, color)
+    statuses = context.decision.statuses if context.decision else ()
+    footnote = rule_footnote(statuses)
+    lines = _first_that_fits(layouts, width, color)
+    return lines + (_wrapped(footnote, width) if footnote else [])
 
 
 def _first_that_fits(
