@@ -60,9 +60,9 @@ def with_stability(
     questions = slice_mask(scope, delta, every_slice, values.paired.size)
     scores = _scores(values, delta.direction, questions)
     analysis = scope.analysis(delta)
-    reported = mean_status(rule, scores, analysis)
-    taken_back = status.status is Status.INCONCLUSIVE and reported is Status.PASS
-    if reported is not status.status and not taken_back:
+    reported, found = status.status, mean_status(rule, scores, analysis)
+    taken_back = reported is Status.INCONCLUSIVE and found is Status.PASS
+    if found is not reported and not taken_back:
         return status
     return replace(
         status,

@@ -14,6 +14,7 @@ from onechange.stats import choose
 from onechange.stats.estimate import Interval
 from onechange.stats.sample import PairedSample
 from onechange.stats.sums import exact_sum
+from onechange.stats.twoway import run_law
 from onechange.status import worsening_ends
 
 __all__ = [
@@ -73,7 +74,8 @@ def margin_check(
     interval : Interval or None
         The interval that decides: of the delta, or of the relative delta.
     standard_error : float or None
-        Standard error of the delta.
+        Standard error of the delta over questions; where runs count in the interval,
+        theirs is added.
     analysis : Analysis
         Level and name of the interval.
     both_sides : bool, default False
@@ -106,6 +108,9 @@ def margin_check(
     if relative:
         tail = (1 + interval.confidence_level) / 2
         standard_error = distance / normal_quantile(tail)
+    else:
+        law = run_law(sample, analysis.interval)
+        standard_error = standard_error if law is None else law.standard_error
     chance = _pass_probability(size - distance, standard_error)
     if both_sides and chance is not None:
         chance = max(0.0, 2 * chance - 1)
@@ -256,10 +261,17 @@ def _pvalue(
 def _unchanged_interval(
     sample: PairedSample, analysis: Analysis, *, relative: bool
 ) -> Interval | None:
-    """Return the interval that decides if no answer changed."""
+    """Return the interval that decides if no answer changed.
+
+    Then runs do not differ either: their difference is one of answers.
+    """
     unchanged = replace(
-        sample, variant=sample.baseline, difference=np.zeros_like(sample.difference)
+        sample,
+        variant=sample.baseline,
+        difference=np.zeros_like(sample.difference),
+        runs=None,
     )
+    name = "auto" if analysis.interval == "two-way" else analysis.interval
     if relative:
         interval = choose.relative_interval(
             unchanged, confidence_level=analysis.confidence_level
@@ -268,7 +280,7 @@ def _unchanged_interval(
         try:
             interval = choose.decision_interval(
                 unchanged,
-                name=analysis.interval,
+                name=name,
                 confidence_level=analysis.confidence_level,
                 n_resamples=analysis.n_resamples,
                 seed=analysis.seed,

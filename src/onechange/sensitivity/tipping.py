@@ -1,4 +1,4 @@
-"""How many missing scores, or how many other answers, would change a status."""
+"""How many missing scores, or how many other answers, would turn a status."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from onechange.plan import Analysis, Guardrail, Primary
 from onechange.sensitivity.rescoring import Scores, mean_status
-from onechange.status import Status
+from onechange.status import Status, worse_of
 
 __all__ = ["Fragility", "TippingPoint", "first_change", "fragility", "tipping_point"]
 
@@ -32,7 +32,7 @@ class TippingPoint:
     end : str
         ``worst``, or ``best`` when the status is ``fail``.
     status : Status or None
-        What becomes of the status.
+        What becomes of the status: a worse one, or a better one than ``fail``.
     """
 
     questions: int | None
@@ -56,7 +56,7 @@ class Fragility:
     end : str
         ``worst`` or ``best``: what the answers are set to.
     status : Status or None
-        What becomes of the status.
+        What becomes of the status: a worse one, or a better one than ``fail``.
     """
 
     answers: int | None
@@ -90,7 +90,7 @@ def tipping_point(
     missing_rows : ndarray of int, shape (n_questions,)
         Rows without a score of each of them.
     reported : Status
-        The status of the pairs.
+        The reported status.
     analysis : Analysis
         Level and name of the interval.
     pair_position : ndarray of int, shape (n_questions,), optional
@@ -107,9 +107,10 @@ def tipping_point(
     Notes
     -----
     They join in the order of their filled difference, the one that speaks most
-    against the status first, ties by id; the rest stays as it is. The count is found by
-    bisection: once changed, a status stays changed while such questions join. All
-    of them together give the pairs behind the bounds.
+    against the status first, ties by id; the rest stays as it is. Only a worse status
+    counts (a better one than ``fail``): that is what such questions can bring about.
+    The count is found by bisection: once changed, a status stays changed while such
+    questions join. All of them together give the pairs behind the bounds.
     """
     end = "best" if reported is Status.FAIL else "worst"
     sign = 1.0 if scores.direction == "higher" else -1.0
@@ -239,10 +240,19 @@ def first_change(
 
 
 def _first(status_at: Callable[..., Status], reported: Status, last: int) -> int | None:
-    """First count with another status: a quick search, then the full rule near it."""
-    near = first_change(lambda count: status_at(count, quick=True) != reported, last)
-    guess = last if near is None else near
-    return first_change(lambda count: status_at(count) != reported, last, guess=guess)
+    """First count that turns the status: a quick search, then the full rule near it."""
+
+    def turned(count: int, *, quick: bool = False) -> bool:
+        status = status_at(count, quick=quick)
+        return status is not reported and _turns(reported, status)
+
+    near = first_change(lambda count: turned(count, quick=True), last)
+    return first_change(turned, last, guess=last if near is None else near)
+
+
+def _turns(reported: Status, status: Status) -> bool:
+    """Whether a status lies where the filled scores pull: worse, from fail better."""
+    return (worse_of((reported, status)) is reported) == (reported is Status.FAIL)
 
 
 def _orders(scores: Scores, change: FloatArray, where: IntArray) -> Sequence[IntArray]:

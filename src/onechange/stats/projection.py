@@ -107,6 +107,7 @@ class Contributions:
                 (self.questions + answers, self.df),
                 (answers + runs, df_runs),
                 (answers, df_runs * (self.n_questions - 1)),
+                least_df=min(k - 1 for k in self.n_trials if k > 1),
             )
         if df is None or df <= 0:
             return None

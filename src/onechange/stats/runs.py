@@ -44,6 +44,8 @@ class RunVariance:
         Σ_i 1/K_i/n² of each arm: 1/(n·K) in a full table.
     sources : tuple of int
         Arms whose trials were used: 0 the baseline, 1 the variant.
+    least_df : int
+        Degrees of freedom of the runs in the arm that has fewest of those used: K - 1.
     paired : bool
         Whether trial 1 of the baseline belongs to trial 1 of the variant.
     """
@@ -53,6 +55,7 @@ class RunVariance:
     trial_weights: tuple[float, ...]
     answer_weights: tuple[float, ...]
     sources: tuple[int, ...]
+    least_df: int
     paired: bool = False
 
     @property
@@ -130,6 +133,7 @@ def run_variance(*arms: TableFit) -> RunVariance | None:
         trial_weights=tuple(fit.trial_weight for fit in arms),
         answer_weights=tuple(fit.answer_weight for fit in arms),
         sources=sources,
+        least_df=_least_df([arms[i] for i in sources]),
     )
 
 
@@ -155,6 +159,7 @@ def paired_run_variance(differences: TableFit) -> RunVariance | None:
         trial_weights=(differences.trial_weight,),
         answer_weights=(differences.answer_weight,),
         sources=(0, 1),
+        least_df=_least_df([differences]),
         paired=True,
     )
 
@@ -219,6 +224,10 @@ def _tells_of_runs(fit: TableFit) -> bool:
         and fit.residual is not None
         and fit.n_repeated >= FEWEST_QUESTIONS
     )
+
+
+def _least_df(fits: Sequence[TableFit]) -> int:
+    return min(fit.trial.df for fit in fits if fit.trial is not None)
 
 
 def _pooled(fits: Sequence[TableFit]) -> tuple[MeanSquare, MeanSquare] | None:

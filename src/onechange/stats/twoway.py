@@ -67,7 +67,10 @@ def two_way_law(sample: PairedSample, runs: RunVariance) -> StudentLaw | None:
     -----
     V = V_q + max(0, h·(MS_trial - MS_residual)), V_q = sd²/n (CR2 with clusters),
     h = (1/K_b + 1/K_v)/n, with Satterthwaite's degrees of freedom
-    V²/(V_q²/df_q + (h·MS_trial)²/ν + (h·MS_residual)²/ν_e).
+    V²/(V_q²/df_q + (h·MS_trial)²/ν + (h·MS_residual)²/ν_e), but not fewer than K - 1
+    of the arm that has fewest of the runs used, nor than df_q where that is smaller:
+    V holds a difference of mean squares, and where little of it is left the formula
+    falls below the degrees of freedom of any of its parts, down to 0.
     """
     spread = question_variance(sample)
     if spread is None:
@@ -162,6 +165,8 @@ def satterthwaite(
     question: tuple[float, float],
     runs: tuple[float, float],
     answers: tuple[float, float],
+    *,
+    least_df: float,
 ) -> float | None:
     """Degrees of freedom of V_q + runs - answers.
 
@@ -169,15 +174,27 @@ def satterthwaite(
     ----------
     question, runs, answers : tuple of float
         Contribution and degrees of freedom of V_q, h·MS_trial and h·MS_residual.
+    least_df : float
+        Not fewer than these, or than those of V_q where it has spread and fewer.
 
     Returns
     -------
     float or None
         None without any spread.
+
+    Examples
+    --------
+    >>> round(satterthwaite((4.0, 99), (3.0, 4), (1.0, 396), least_df=2), 2)
+    14.91
+    >>> satterthwaite((0.0, 99), (1.5, 4), (1.0, 396), least_df=2)
+    2
     """
     total = question[0] + max(0.0, runs[0] - answers[0])
     spread = sum(part**2 / df for part, df in (question, runs, answers) if df > 0)
-    return None if spread == 0 else total**2 / spread
+    if spread == 0:
+        return None
+    least = min(least_df, question[1]) if question[0] > 0 else least_df
+    return max(least, total**2 / spread)
 
 
 def _law(
@@ -191,6 +208,7 @@ def _law(
         spread,
         (h * runs.trial.value, runs.trial.df),
         (h * runs.residual.value, runs.residual.df),
+        least_df=runs.least_df,
     )
     if df is None:
         return None
