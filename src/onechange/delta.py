@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,15 @@ class MetricValues:
     runs, arm_runs : RunVariance or None
         How far whole runs differ, for the delta and for an arm's own mean; None
         when that is not known. The two differ only where trials are paired.
+
+    Attributes
+    ----------
+    complete : ndarray of bool, shape (n_questions,)
+        Questions scored in both arms that may be paired.
+    binary : bool
+        True when every question mean of both arms over all pairs is 0 or 1.
+    binary_arms : bool
+        True when every score of either arm, paired or not, is 0 or 1.
     """
 
     baseline: FloatArray
@@ -72,28 +81,20 @@ class MetricValues:
     tie: float | None = None
     runs: RunVariance | None = None
     arm_runs: RunVariance | None = None
+    complete: BoolArray = field(init=False, repr=False)
+    binary: bool = field(init=False)
+    binary_arms: bool = field(init=False)
 
-    @property
-    def complete(self) -> BoolArray:
-        """Questions scored in both arms."""
-        scored = np.isfinite(self.baseline) & np.isfinite(self.variant)
-        return np.asarray(self.paired & scored, dtype=np.bool_)
-
-    @property
-    def binary(self) -> bool:
-        """True when every question mean of both arms over all pairs is 0 or 1."""
-        complete = self.complete
-        return bool(complete.any()) and all(
-            _is_binary(values[complete]) for values in (self.baseline, self.variant)
-        )
-
-    @property
-    def binary_arms(self) -> bool:
-        """True when every score of either arm, paired or not, is 0 or 1."""
-        return all(
-            _is_binary(scores[np.isfinite(scores)])
-            for scores in (self.baseline, self.variant)
-        )
+    def __post_init__(self) -> None:
+        """Find out once what every slice asks again."""
+        arms = (self.baseline, self.variant)
+        scored = [np.isfinite(scores) for scores in arms]
+        complete = self.paired & scored[0] & scored[1]
+        binary = bool(complete.any()) and all(_is_binary(a, complete) for a in arms)
+        own = all(_is_binary(a, s) for a, s in zip(arms, scored, strict=True))
+        object.__setattr__(self, "complete", np.asarray(complete, dtype=np.bool_))
+        object.__setattr__(self, "binary", binary)
+        object.__setattr__(self, "binary_arms", own)
 
 
 def metric_sample(
@@ -115,7 +116,9 @@ def metric_sample(
     PairedSample
         The complete pairs among the questions.
     """
-    use = values.complete if questions is None else values.complete & questions
+    use = np.flatnonzero(
+        values.complete if questions is None else values.complete & questions
+    )  # taken by number far quicker than by mask
     return paired_sample(
         values.baseline[use],
         values.variant[use],
@@ -232,10 +235,9 @@ def _arm_interval(
     from onechange.stats import choose
 
     scores = values.baseline if arm == "baseline" else values.variant
-    use = np.isfinite(scores)
-    if questions is not None:
-        use &= questions
-    if not use.any():
+    scored = np.isfinite(scores)
+    use = np.flatnonzero(scored if questions is None else scored & questions)
+    if use.size == 0:
         return None
     clusters = None if values.clusters is None else values.clusters[use]
     return choose.arm_interval(
@@ -312,5 +314,6 @@ def _table(sample: PairedSample) -> BinaryTable:
     )
 
 
-def _is_binary(values: FloatArray) -> bool:
-    return bool(np.all((values == 0) | (values == 1)))
+def _is_binary(scores: FloatArray, counted: BoolArray) -> bool:
+    """Whether all scores that count are 0 or 1."""
+    return bool(np.all((scores == 0) | (scores == 1) | ~counted))

@@ -58,8 +58,10 @@ def sample_notes(
         return tuple(notes)
     if n > 0 and m < FEW_CHANGED:
         notes.append(Note("few-changed-answers", _few_changed(m, n)))
-    ratio = 0.0 if n == 0 else abs(skewness(sample.difference)) / math.sqrt(n)
-    if not sample.binary and ratio > 0.2:
+    ratio = 0.0
+    if n > 0 and not sample.binary:
+        ratio = abs(skewness(sample.difference)) / math.sqrt(n)
+    if ratio > 0.2:
         text = (
             f"The differences are skewed for {n} questions (skewness/√n {ratio:.2f}): "
             "the interval may miss more often than its level says."

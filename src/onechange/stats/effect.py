@@ -7,7 +7,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from onechange.stats.rank import signed_ranks
 from onechange.stats.sample import RELATIVE_TOLERANCE, PairedSample, snap
 from onechange.stats.student import mean
 
@@ -106,9 +105,14 @@ def rank_biserial(difference: FloatArray) -> float | None:
     (R+ - R-)/(R+ + R-), the sums of the midranks of |d| over gains and losses.
     None when no difference is non-zero.
     """
-    signed = signed_ranks(difference)
-    total = float(np.sum(np.abs(signed)))
-    return None if total == 0 else float(np.sum(signed)) / total
+    gains = np.sort(difference[difference > 0])
+    losses = np.sort(-difference[difference < 0])
+    n, m = gains.size, losses.size
+    if n + m == 0:
+        return None
+    # R+ is n(n + 1)/2 and the losses that each gain exceeds, ties by half; R- alike.
+    signed = n * (n + 1) - m * (m + 1) + 2 * _dominance(losses, gains)
+    return signed / ((n + m) * (n + m + 1))
 
 
 def cliffs_delta(baseline: FloatArray, variant: FloatArray) -> float | None:
@@ -126,13 +130,12 @@ def cliffs_delta(baseline: FloatArray, variant: FloatArray) -> float | None:
     """
     if baseline.size == 0:
         return None
-    # Sorted first: ordered searches are many times quicker, and `snap` keeps order.
     pooled = np.concatenate([np.sort(baseline), np.sort(variant)])
-    clean = snap(pooled, RELATIVE_TOLERANCE * float(np.max(np.abs(pooled))))
-    ordered, other = clean[: baseline.size], clean[baseline.size :]
-    below = np.searchsorted(ordered, other, side="left")
-    above = ordered.size - np.searchsorted(ordered, other, side="right")
-    return int(np.sum(below - above)) / (baseline.size * variant.size)
+    magnitudes = np.sort(np.abs(pooled), kind="stable")  # a merge of sorted runs
+    tolerance = RELATIVE_TOLERANCE * float(magnitudes[-1])
+    clean = snap(pooled, tolerance, magnitudes=magnitudes)  # keeps the order
+    first, second = clean[: baseline.size], clean[baseline.size :]
+    return _dominance(first, second) / (first.size * second.size)
 
 
 def win_tie_loss(difference: FloatArray) -> tuple[int, int, int]:
@@ -142,3 +145,10 @@ def win_tie_loss(difference: FloatArray) -> tuple[int, int, int]:
         int(np.count_nonzero(difference == 0)),
         int(np.count_nonzero(difference < 0)),
     )
+
+
+def _dominance(first: FloatArray, second: FloatArray) -> int:
+    """Over all pairs of two sorted arrays: how often the second is larger, or less."""
+    below = np.searchsorted(first, second, side="left")
+    above = first.size - np.searchsorted(first, second, side="right")
+    return int(np.sum(below - above))

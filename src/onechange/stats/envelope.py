@@ -91,8 +91,9 @@ def spectrum(values: FloatArray, weights: FloatArray, t: FloatArray) -> FloatArr
     size = transform[np.minimum(place, BINS // 4)]
     size[place > BINS // 4] = np.nan
     inner = float(np.sum(near))
-    square = t**2 * (float(np.sum(near * moved**2)) / inner)
-    fourth = t**4 * (float(np.sum(near * moved**4)) / inner)
+    moved = moved * moved
+    square = t**2 * (float(np.sum(near * moved)) / inner)
+    fourth = t**4 * (float(np.sum(near * moved * moved)) / inner)
     bound = np.maximum(0.0, 1.0 - square + (2.0 * fourth + 6.0 * square**2) / 24.0)
     small = (square < 1.0) & (bound < 1.0)
     size[small] = np.minimum(size[small], inner * np.sqrt(bound[small]))

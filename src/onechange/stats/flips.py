@@ -181,12 +181,15 @@ def numbered(
     """
     by_size = sorted(columns, key=lambda part: part.units.size)
     named = np.concatenate([part.units for part in by_size] or [_NOTHING])
-    found, first = np.unique(named, return_index=True)
-    number = np.empty(int(named.max(initial=-1)) + 1, dtype=np.int64)
-    number[found[np.argsort(first)]] = np.arange(found.size)
-    if found.size <= MAX_UNITS:
-        return [_renumbered(part, number) for part in columns], found.size
-    group = random_groups(found.size, seed=seed)
+    place = np.arange(named.size)
+    first = np.empty(int(named.max(initial=-1)) + 1, dtype=np.int64)
+    first[named[::-1]] = place[::-1]  # the first place is written last
+    order = named[first[named] == place]
+    number = np.empty(first.size, dtype=np.int64)
+    number[order] = np.arange(order.size)
+    if order.size <= MAX_UNITS:
+        return [_renumbered(part, number) for part in columns], order.size
+    group = random_groups(order.size, seed=seed)
     return [_added(part, group[number[part.units]]) for part in columns], N_GROUPS
 
 
@@ -245,7 +248,10 @@ def _renumbered(columns: UnitColumns, number: IntArray) -> UnitColumns:
 
 def _added(columns: UnitColumns, units: IntArray) -> UnitColumns:
     """Add up the rows of each unit, in their order."""
-    found, codes = np.unique(units, return_inverse=True)
+    present = np.zeros(int(units.max(initial=-1)) + 1, dtype=np.bool_)
+    present[units] = True
+    found = np.flatnonzero(present)
+    codes = (np.cumsum(present) - 1)[units]
     values, sizes = (
         np.column_stack(
             [np.bincount(codes, weights=column, minlength=found.size) for column in x.T]

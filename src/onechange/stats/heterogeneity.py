@@ -93,8 +93,9 @@ def heterogeneity(
     """
     if clusters is not None and np.unique(clusters).size == difference.size:
         clusters = None
-    units = np.arange(difference.size) if clusters is None else clusters
-    units = np.unique(units, return_inverse=True)[1].astype(np.int64)
+    units = np.arange(difference.size, dtype=np.int64)
+    if clusters is not None:
+        units = np.unique(clusters, return_inverse=True)[1].astype(np.int64)
     group = random_groups(int(units.max()) + 1, seed=seed)
     use = _with_variance(difference, slices, clusters, width)
     if len(use) < 2:
@@ -246,12 +247,15 @@ def _with_variance(
 def _prepared(
     part: _SliceSample, mean: float, units: IntArray, group: IntArray
 ) -> _FlipSlice:
-    own, codes = np.unique(units[part.rows], return_inverse=True)
-    sums = np.bincount(codes, weights=part.difference - mean)
-    sizes = np.bincount(codes).astype(np.float64)
     n = part.difference.size
     clustered = part.clusters is not None
-    weight = 1 / (1 - sizes / n) if clustered else np.ones(own.size)
+    own, sums, sizes = units[part.rows], part.difference - mean, np.ones(n)
+    weight = np.ones(n)
+    if clustered:
+        own, codes = np.unique(own, return_inverse=True)
+        sums = np.bincount(codes, weights=sums).astype(np.float64)
+        sizes = np.bincount(codes).astype(np.float64)
+        weight = 1 / (1 - sizes / n)
     rows = np.column_stack([sums, sums * weight * sizes])
     joined = unit_columns(group[own], rows, np.ones(rows.shape, dtype=np.bool_))
     return _FlipSlice(

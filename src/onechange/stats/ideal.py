@@ -170,8 +170,9 @@ class RatioLaw:
         for cells in self.strata:
             rest = cells.y - centre * cells.x
             rest = rest - float(np.sum(rest * cells.counts)) / cells.n_units
-            variance += float(np.sum(rest**2 * cells.counts))
-            third += float(np.sum(rest**3 * cells.counts))
+            weighted = rest * rest * cells.counts
+            variance += float(np.sum(weighted))
+            third += float(np.sum(weighted * rest))
             some = cells.x > 0.0
             ratios = cells.y[some] / cells.x[some]
             low = min(low, float(np.min(ratios, initial=np.inf)))

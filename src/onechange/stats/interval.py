@@ -97,12 +97,19 @@ def guarded_t_interval(
     return student_interval(law, confidence_level, "guarded-t")
 
 
-def skewness(values: FloatArray) -> float:
-    """Moment skewness m3/m2^1.5; 0 for equal values."""
+def skewness(values: FloatArray, centre: float | None = None) -> float:
+    """Moment skewness m3/m2^1.5; 0 for equal values.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n,)
+    centre : float, optional
+        Their mean, when it is known.
+    """
     width = 0.0 if values.size == 0 else float(np.ptp(values))
     if width == 0.0:
         return 0.0
-    deviation = (values - mean(values)) / width
+    deviation = (values - (mean(values) if centre is None else centre)) / width
     square = deviation * deviation
     cube = np.multiply(square, deviation, out=deviation)  # a power takes far longer
     return float(np.mean(cube) / np.mean(square) ** 1.5)
@@ -119,7 +126,8 @@ def hall_limits(values: FloatArray, tail: float) -> tuple[float, float] | None:
     law = t_law(values)
     if law is None:
         return None
-    return transformed_limits(law, skewness(values) / math.sqrt(values.size), tail)
+    skew = skewness(values, law.estimate) / math.sqrt(values.size)
+    return transformed_limits(law, skew, tail)
 
 
 def transformed_limits(

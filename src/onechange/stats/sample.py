@@ -141,7 +141,9 @@ def _on_lattice(values: FloatArray, noise: float) -> FloatArray:
     return values if found is None else found.points()
 
 
-def snap(values: FloatArray, tolerance: float) -> FloatArray:
+def snap(
+    values: FloatArray, tolerance: float, *, magnitudes: FloatArray | None = None
+) -> FloatArray:
     """Make values that differ by rounding noise exactly equal, and tiny ones zero.
 
     Parameters
@@ -150,6 +152,8 @@ def snap(values: FloatArray, tolerance: float) -> FloatArray:
         Differences of scores.
     tolerance : float
         Largest gap that is still rounding noise, in the unit of the values.
+    magnitudes : ndarray of float, shape (n,), optional
+        The absolute values in ascending order, when they are known.
 
     Returns
     -------
@@ -158,10 +162,11 @@ def snap(values: FloatArray, tolerance: float) -> FloatArray:
         neighbours is replaced by the run's smallest absolute value (keeping its
         sign), so that d and -d stay exactly opposite.
     """
-    magnitude = np.abs(values)
-    noisy, clean = _noisy_magnitudes(np.sort(magnitude), tolerance)
+    ordered = np.sort(np.abs(values)) if magnitudes is None else magnitudes
+    noisy, clean = _noisy_magnitudes(ordered, tolerance)
     if noisy.size == 0:
         return values + 0.0  # no zero keeps a sign
+    magnitude = np.abs(values)
     place = np.minimum(np.searchsorted(noisy, magnitude), noisy.size - 1)
     hit = noisy[place] == magnitude
     snapped: FloatArray = np.array(values, dtype=np.float64)

@@ -11,7 +11,7 @@ __all__ = ["exact_sum"]
 
 FloatArray = NDArray[np.float64]
 
-_CHUNK = 1 << 14  # values that stay in the processor's cache
+_CHUNK = 1 << 15  # values that stay in the processor's cache
 _FEW = 256  # below this `math.fsum` is quicker
 _LARGEST = 2.0**960  # above it the splitting could overflow
 
@@ -53,13 +53,15 @@ def exact_sum(values: FloatArray) -> float:
 def _exact_parts(values: FloatArray) -> list[float]:
     """Few numbers whose exact sum is that of the values."""
     bits = math.ceil(math.log2(values.size + 2))
-    rest: FloatArray = values
+    largest = max(float(np.max(values)), -float(np.min(values)))
+    rest = np.array(values, dtype=np.float64)
+    high = np.empty_like(rest)
     parts: list[float] = []
-    while True:
-        largest = max(float(np.max(rest)), -float(np.min(rest)))
-        if largest == 0.0:
-            return parts
+    while largest > 0.0:
         sigma = math.ldexp(1.0, math.frexp(largest)[1] + bits)
-        high = (sigma + rest) - sigma
-        parts.append(float(np.sum(high)))
-        rest = rest - high
+        np.add(rest, sigma, out=high)
+        high -= sigma
+        parts.append(float(high.sum()))
+        rest -= high
+        largest = math.ldexp(sigma, -53) if rest.any() else 0.0
+    return parts
