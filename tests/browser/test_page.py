@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -175,6 +177,39 @@ def test_a_slice_leads_to_its_questions(page: Reader, decision: oc.Decision) -> 
     _wait(lambda: 0 <= page.run(place) < 100)
 
 
+def test_the_number_of_a_slice_is_the_number_of_questions_behind_it(
+    page: Reader, decision: oc.Decision
+) -> None:
+    for row in page.all("table.forest tbody tr"):
+        link = row.find_element("css selector", "a")
+        n = row.find_element("css selector", "td.n").text
+        page.run("arguments[0].click()", link)
+        _wait(lambda n=n: page.found().startswith((f"{n} of", f"{n} questions")))
+
+
+def test_the_way_back_from_a_slice_restores_the_table(page: Reader) -> None:
+    link = next(a for a in page.all("table.forest a") if a.text == "lookup")
+    page.run("arguments[0].focus()", link)
+    link.send_keys("\ue007")  # Enter
+    _wait(lambda: page.found().startswith("50 of 150"))
+    assert page.run("return document.activeElement.id") == "found"
+    page.driver.back()
+    _wait(lambda: page.found() == "150 questions")
+    assert page.one("[data-breakdown=kind]").get_attribute("value") == ""
+    assert page.one("#f-change").get_attribute("value") == ""
+
+
+def test_a_filter_set_by_hand_outlives_the_way_back(page: Reader) -> None:
+    page.open("#slices")
+    link = next(a for a in page.all("table.forest a") if a.text == "lookup")
+    page.run("arguments[0].click()", link)
+    _wait(lambda: page.found().startswith("50 of 150"))
+    page.choose("#f-change", "worse")
+    page.driver.back()
+    _wait(lambda: page.run("return location.hash") == "#slices")
+    assert page.one("#f-change").get_attribute("value") == "worse"
+
+
 def test_a_transition_leads_to_its_questions(page: Reader) -> None:
     links = [
         a for a in page.all("#questions td a") if "failed" in a.get_attribute("href")
@@ -263,6 +298,15 @@ def test_a_tap_on_a_figure_explains_it(page: Reader) -> None:
     assert "Where the true delta lies" in page.one("#tip").text
 
 
+def test_a_raised_number_shows_its_note(page: Reader) -> None:
+    mark = page.all("a.mark")[0]
+    page.run("arguments[0].focus()", mark)
+    _wait(lambda: page.one("#tip").is_displayed())
+    note = page.one(mark.get_attribute("hash"))
+    shown = " ".join(page.one("#tip").text.split())
+    assert shown == " ".join(note.get_attribute("textContent").split())
+
+
 def test_notes_open_where_the_marks_point_to(page: Reader) -> None:
     marks = page.all("a.mark")
     assert marks
@@ -330,6 +374,74 @@ def test_no_width_scrolls_the_page_sideways(page: Reader, width: int) -> None:
     wide = page.run("return document.documentElement.scrollWidth")
     page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert wide <= width
+
+
+BESIDE = """
+const poor = [];
+for (const node of document.querySelectorAll(arguments[0])) {
+  const box = node.getBoundingClientRect();
+  if (box.width && box.right > arguments[1] + 1) poor.push(node.textContent);
+}
+return poor;
+"""
+
+
+def test_a_phone_shows_every_figure_without_scrolling_sideways(page: Reader) -> None:
+    size = {"width": 375, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    cells = "table.forest tbody *, #questions-table td, .rules td"
+    beside = page.run(BESIDE, cells, 375)
+    shown = [cell.is_displayed() for cell in page.all("table.forest .interval")]
+    named = page.one(f"{ROWS} td:nth-child(6)").get_attribute("data-label")
+    page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert beside == []
+    assert all(shown)
+    assert named == "delta"
+
+
+def test_a_long_label_leaves_the_figures_in_sight(browser: Any, tmp_path: Path) -> None:
+    base, other = _arms(60)
+    base["kind"] = other["kind"] = base["kind"] + "x" * 180
+    path = tmp_path / "long.html"
+    oc.write_report(oc.compare(base, other, oc.Plan(slices=["kind"])), path)
+    reader = Reader(browser, path)
+    reader.open()
+    assert reader.run(BESIDE, "table.forest *, #questions-table td", 1280) == []
+    label = reader.one("table.forest tbody a span")
+    assert len(label.text) <= 60
+    assert label.get_attribute("title").endswith("x" * 180)
+
+
+def test_paper_clips_nothing(page: Reader) -> None:
+    paper = 1047  # pixels between the margins of A4, landscape
+    size = {"width": paper, "height": 700, "deviceScaleFactor": 1, "mobile": False}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    page.driver.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia",
+        {
+            "media": "print",
+            "features": [{"name": "prefers-color-scheme", "value": "dark"}],
+        },
+    )
+    page.run("dispatchEvent(new Event('beforeprint'))")
+    beside = page.run(BESIDE, "main *", paper)
+    shown = [cell.is_displayed() for cell in page.all("table.forest .interval")]
+    heads = [head.is_displayed() for head in page.all("table.rules thead th")]
+    page.run("dispatchEvent(new Event('afterprint'))")
+    page.driver.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"media": "", "features": []}
+    )
+    page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert beside == []
+    assert all(shown)
+    assert all(heads)
+
+
+def test_paper_is_landscape(page: Reader) -> None:
+    printed = page.driver.execute_cdp_cmd("Page.printToPDF", {})["data"]
+    boxes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", b64decode(printed))
+    assert boxes
+    assert all(float(width) > float(height) for width, height in boxes)
 
 
 def test_paper_shows_what_is_folded_and_hides_the_controls(page: Reader) -> None:

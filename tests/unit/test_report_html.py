@@ -304,3 +304,35 @@ def test_a_status_is_said_in_words_not_by_colour_alone() -> None:
     for word in ("◐ inconclusive", "✘ fail", "✔ pass"):
         assert word in texts
     assert replace(rules[0], status="pass").status == "pass"
+
+
+def _many_slices(n_slices: int) -> oc.Comparison:
+    base, other = _arms(2 * n_slices)
+    base["kind"] = other["kind"] = [f"slice number {i // 2}" for i in range(len(base))]
+    return oc.compare(base, other, oc.Plan(slices=["kind"]))
+
+
+def test_the_page_grows_in_step_with_its_slices() -> None:
+    # Every note names its slices: written beside each row it would grow squared.
+    few, many = (len(render_html(_many_slices(n))) for n in (60, 180))
+    assert many - 40_000 < 3 * few
+
+
+def test_a_note_stands_on_the_page_once() -> None:
+    text = render_html(_many_slices(60))
+    assert text.count("below the minimum slice size") == 1
+    assert "… and 112 more" in text
+
+
+def test_very_many_slices_are_folded_not_left_out() -> None:
+    text = render_html(_many_slices(60))
+    rest = re.search(r'<tbody class="rest">.*?</tbody>', text, flags=re.S)
+    assert rest is not None
+    assert rest.group().count("<tr>") == 30
+
+
+def test_the_trials_are_drawn_once() -> None:
+    text = render_html(builders.decision())
+    section = re.search(r'<section id="trials".*?</section>', text, flags=re.S)
+    assert section is not None
+    assert section.group().count("mean of each trial") == 1

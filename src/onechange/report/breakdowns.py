@@ -8,6 +8,7 @@ from dataclasses import replace
 from onechange.breakdowns import SliceBreakdown
 from onechange.delta import Delta
 from onechange.display import format_count, format_pvalue
+from onechange.display.shortening import listed_places
 from onechange.report.context import (
     Context,
     delta_notes,
@@ -120,8 +121,8 @@ def _breakdown_blocks(context: Context, breakdown: SliceBreakdown) -> list[Block
     blocks += reversal_blocks(context, breakdown)
     small = _small_slices(breakdown)
     if small:
-        text = ", ".join(f"{label} ({format_count(n)})" for label, n in small.items())
-        blocks.append(Paragraph(text, "Slices under the minimum size"))
+        names = [f"{label} ({format_count(n)})" for label, n in small.items()]
+        blocks.append(Paragraph(listed_places(names), "Slices under the minimum size"))
     mix = weighted_table(context, breakdown)
     return blocks if mix is None else [*blocks, mix]
 
@@ -277,4 +278,5 @@ def _link(delta: Delta, breakdown: str) -> str:
     """Say which questions are behind a row."""
     part = delta.slice
     filters = [] if part is None else [(breakdown, slice_text(part))]
+    filters.append((":change", "paired" if delta.n_pairs else "unpaired"))
     return question_link(filters, delta.metric)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from onechange.compare import Comparison
 from onechange.decide import Decision
+from onechange.display.shortening import listed_places
 from onechange.report.breakdowns import slices_section
 from onechange.report.context import SYMBOLS, Context, make_context
 from onechange.report.deltas import metrics_section
@@ -67,7 +68,7 @@ def _notes_section(context: Context, n_main: int) -> Section | None:
     """List all notes by number; those of single slices are details."""
     items = []
     for note, places in context.notes.places.items():
-        where = f" ({'; '.join(places)})" if places else ""
+        where = f" ({listed_places(places, '; ')})" if places else ""
         items.append(f"{note.code}: {note.text}{where}")
     if not items:
         return None

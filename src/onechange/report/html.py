@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.resources import files
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -14,11 +14,13 @@ from onechange import __version__
 from onechange.compare import Comparison
 from onechange.decide import Decision
 from onechange.display import escape_invisible, format_count
+from onechange.display.shortening import shorten_middle
 from onechange.report.content import build_document
 from onechange.report.context import (
     Context,
     make_context,
     question_link,
+    slice_text,
     split_marks,
 )
 from onechange.report.document import (
@@ -50,21 +52,23 @@ _MORE = {
     "notes": "Notes of single slices",
 }
 
+SHOWN_SLICES = 30  # of a forest plot; the others are unfolded
+
 Json = dict[str, Any]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Notes:
-    """Texts of the notes by number, in the order of the report."""
+    """How many notes the report lists, so that a raised number is one of them."""
 
-    texts: list[str] = field(default_factory=list)
+    count: int = 0
 
-    def of(self, cell: str) -> tuple[str, list[tuple[int, str]]]:
+    def of(self, cell: str) -> tuple[str, tuple[int, ...]]:
         """Part a cell from the raised numbers behind it."""
         text, numbers = split_marks(cell)
-        if not all(1 <= number <= len(self.texts) for number in numbers):
-            return cell, []
-        return text, [(n, self.texts[n - 1]) for n in numbers]
+        if not all(1 <= number <= self.count for number in numbers):
+            return cell, ()
+        return text, numbers
 
 
 def render_html(result: Comparison | Decision) -> str:
@@ -134,6 +138,10 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters["breakable"] = breakable
+    environment.filters["visible"] = escape_invisible
+    environment.filters["middle"] = lambda text, width: shorten_middle(
+        escape_invisible(text), width
+    )
     return environment
 
 
@@ -159,11 +167,14 @@ def _json(data: Json) -> str:
 def _notes(document: Document) -> _Notes:
     section = document.section("notes")
     blocks = (*section.blocks, *section.details) if section else ()
-    return _Notes([item for b in blocks if isinstance(b, Bullets) for item in b.items])
+    return _Notes(sum(len(b.items) for b in blocks if isinstance(b, Bullets)))
 
 
 def _section(section: Section, notes: _Notes) -> Json:
     blocks, details = section.blocks, section.details
+    if section.key == "trials":
+        # The drawing of the page stands for the one made of characters.
+        details = tuple(b for b in details if not isinstance(b, Plot))
     if section.key == "questions":
         # The table of all questions stands for those of the largest changes.
         listed = [isinstance(b, Table) and not b.links for b in details]
@@ -255,11 +266,18 @@ def _forest(plot: Plot) -> Json:
         for row, strip in zip(plot.rows, strips, strict=True)
     ]
     side = "right" if plot.direction == "higher" else "left"
+    # Very many slices are folded; what stands for all of them is the last row.
+    end = len(rows) - (plot.rows[-1].label == slice_text(None))
+    parts = [
+        {"kind": "", "rows": rows[:end][:SHOWN_SLICES]},
+        {"kind": "rest", "rows": rows[:end][SHOWN_SLICES:]},
+        {"kind": "whole", "rows": rows[end:]},
+    ]
     return {
         "kind": "forest",
         "caption": plot.caption,
         "ticks": ticks,
-        "rows": rows,
+        "parts": [part for part in parts if part["rows"]],
         "better": f"Better is to the {side}.",
     }
 
@@ -330,7 +348,10 @@ def _trial_dots(context: Context) -> list[Json]:
                         ),
                     }
                     for name, strip, arm in zip(
-                        ("baseline", "variant"), strips, arms, strict=True
+                        ("baseline", row.variant_name or "variant"),
+                        strips,
+                        arms,
+                        strict=True,
                     )
                 ],
             }

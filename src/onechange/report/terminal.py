@@ -16,6 +16,7 @@ from onechange.display import (
     text_table,
     text_width,
 )
+from onechange.display.shortening import listed_places
 from onechange.report.breakdowns import forest_plot
 from onechange.report.context import (
     SYMBOLS,
@@ -342,7 +343,7 @@ def _forests(context: Context, width: int, *, room: int | None) -> list[list[str
 
 def _gathered_notes(context: Context) -> list[tuple[Note, str]]:
     """List notes with the metrics they were met at, the serious ones first."""
-    found = [(note, ", ".join(places)) for note, places in context.notes.places.items()]
+    found = [(n, listed_places(places)) for n, places in context.notes.places.items()]
     return sorted(found, key=lambda pair: _rank(pair[0].code))
 
 

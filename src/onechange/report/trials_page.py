@@ -15,6 +15,7 @@ from onechange.display import (
     format_percent,
     format_pvalue,
 )
+from onechange.display.shortening import listed_places
 from onechange.errors import OnechangeError
 from onechange.report.context import NoteList, make_context
 from onechange.report.document import Block, Bullets, Column, Paragraph, Table
@@ -276,7 +277,7 @@ def _comparison_json(comparison: Comparison) -> str:
 def _notes(notes: NoteList) -> Bullets | None:
     items = []
     for note, places in notes.places.items():
-        where = f" ({', '.join(places)})" if places else ""
+        where = f" ({listed_places(places)})" if places else ""
         items.append(f"{note.code}{where}: {note.text}")
     return Bullets(tuple(items)) if items else None
 

@@ -9,13 +9,19 @@
   };
 
   // ------------------------------------------------------------ explanations
+  const EXPLAINED = "[data-tip], .mark";
   const tip = byId("tip");
   let timer = 0;
 
   function explain(target) {
     const cell = target.closest("td");
-    const own = target.closest("[data-tip]");
-    if (own) return ["", own.dataset.tip];
+    const own = target.closest(EXPLAINED);
+    if (own && own.dataset.tip) return ["", own.dataset.tip];
+    if (own) {  // a raised number: the note stands once on the page
+      const note = byId(own.getAttribute("href").slice(1));
+      const code = note.querySelector("code").textContent;
+      return [code, note.textContent.slice(code.length).trim()];
+    }
     const table = cell && cell.closest("table.data, table.forest");
     if (!table || cell.closest(".panel")) return null;
     const head = table.tHead && table.tHead.rows[0].cells[cell.cellIndex];
@@ -33,7 +39,7 @@
     if (found[0]) tip.append(make("b", found[0]), make("br"));
     tip.append(found[1]);
     tip.hidden = false;
-    const anchor = target.closest("[data-tip]") || target.closest("td");
+    const anchor = target.closest(EXPLAINED) || target.closest("td");
     const box = anchor.getBoundingClientRect();
     const left = Math.min(box.left, innerWidth - tip.offsetWidth - 12);
     const below = box.bottom + 8 + tip.offsetHeight < innerHeight;
@@ -56,11 +62,11 @@
     clearTimeout(timer);
     const target = event.target;
     if (!(target instanceof Element)) return;
-    if (!target.closest("td, [data-tip]")) return hide();
+    if (!target.closest(`td, ${EXPLAINED}`)) return hide();
     timer = setTimeout(() => show(target), 350);
   });
   document.addEventListener("focusin", (event) => {
-    if (event.target.matches("[data-tip]")) show(event.target);
+    if (event.target.matches(EXPLAINED)) show(event.target);
     else hide();
   });
   document.addEventListener("click", (event) => {
@@ -80,6 +86,20 @@
   });
   addEventListener("afterprint", () => closed.forEach((node) => { node.open = false; }));
 
+  // Very many slices are folded.
+  document.querySelectorAll("tbody.rest").forEach((rest) => {
+    const more = make("button", `Show ${rest.rows.length} more slices`, "more");
+    more.type = "button";
+    rest.hidden = true;
+    more.addEventListener("click", () => {
+      rest.hidden = !rest.hidden;
+      more.textContent = rest.hidden ? `Show ${rest.rows.length} more slices` : "Show fewer";
+      more.setAttribute("aria-expanded", String(!rest.hidden));
+    });
+    more.setAttribute("aria-expanded", "false");
+    rest.closest(".scroll").after(more);
+  });
+
   // ------------------------------------------------------------ question table
   const data = JSON.parse(byId("question-data").textContent);
   const STATUS = ["answered", "unscored", "failed"];
@@ -97,6 +117,7 @@
   const hasStatus = data.variants.some((arm) => arm.questions.some(
     (q) => q[BEFORE] > 0 || q[AFTER] > 0));
   let found = [];
+  let before = null;  // the filters that a link has replaced
 
   const number = (text) => text === null || text === undefined
     ? NaN : parseFloat(text.replace("−", "-").replace(/,/g, ""));
@@ -137,7 +158,8 @@
   function wanted(q) {
     if (state.change) {
       const change = figure(q, 3);
-      const is = { better: 1, same: 0, worse: -1, unpaired: null }[state.change];
+      if (state.change === "paired" && change === null) return false;
+      const is = state.change === "paired" ? change : { better: 1, same: 0, worse: -1, unpaired: null }[state.change];
       if (change !== is) return false;
     }
     if (state.from && status(q[BEFORE]) !== state.from) return false;
@@ -195,13 +217,24 @@
       const remove = make("button", "×");
       remove.type = "button";
       remove.setAttribute("aria-label", `Remove the filter ${shown}`);
-      remove.addEventListener("click", () => { delete state.extra[name]; update(); });
+      remove.addEventListener("click", () => {
+        delete state.extra[name];
+        before = null;
+        update();
+      });
       chip.append(remove);
       return chip;
     }));
   }
 
   // ------------------------------------------------------------ drawing
+  // A long name is cut in its middle; its start and end tell it from others.
+  function middle(text, most = 40) {
+    const all = [...text];
+    if (all.length <= most) return text;
+    return `${all.slice(0, most / 2).join("")}…${all.slice(1 - most / 2).join("")}`;
+  }
+
   function columns() {
     const metric = data.metrics[state.metric];
     return [
@@ -258,13 +291,18 @@
 
   function drawRow(q) {
     const row = make("tr");
-    const first = make("td"), open = make("button", q[ID], "open");
+    const first = make("td"), open = make("button", middle(q[ID]), "open");
     open.type = "button";
+    if (open.textContent !== q[ID]) open.title = q[ID];
     open.setAttribute("aria-expanded", "false");
     open.addEventListener("click", () => toggle(row, open, q));
     first.append(open);
     row.append(first);
-    data.breakdowns.forEach((_, at) => row.append(make("td", label(q, at) || "–")));
+    data.breakdowns.forEach((_, at) => {
+      const text = label(q, at) || "–", cell = make("td", middle(text));
+      if (cell.textContent !== text) cell.title = text;
+      row.append(cell);
+    });
     if (questionText >= 0) {
       const cell = make("td", null, "text");
       const side = q[BASELINE].length ? q[BASELINE] : q[VARIANT];
@@ -282,6 +320,7 @@
       const both = [status(q[BEFORE]), status(q[AFTER])].filter(Boolean);
       row.append(make("td", [...new Set(both)].join(" → "), "n"));
     }
+    columns().forEach(([, title], at) => { row.cells[at].dataset.label = title; });
     return row;
   }
 
@@ -378,13 +417,18 @@
       const labels = data.breakdowns.filter((b) => b.name === name).flatMap((b) => b.labels);
       [...new Set(labels)].forEach((text) => option(select, text));
       select.dataset.breakdown = name;
-      select.addEventListener("change", () => { state.labels[name] = select.value; update(); });
+      select.addEventListener("change", () => {
+        state.labels[name] = select.value;
+        before = null;
+        update();
+      });
       holder.append(select);
       return holder;
     }));
     const listen = (id, name, read, kind = "change") => {
       byId(id).addEventListener(kind, (event) => {
         state[name] = read(event.target.value);
+        before = null;
         update();
       });
     };
@@ -395,6 +439,7 @@
     byId("f-clear").addEventListener("click", (event) => {
       event.preventDefault();
       clear();
+      before = null;
       update();
     });
     document.querySelector(".filters").addEventListener("submit", (e) => e.preventDefault());
@@ -421,15 +466,23 @@
     });
   }
 
-  // A link such as #questions?question_type=lookup&:change=worse sets the filters.
+  // A link such as #questions?question_type=lookup&:change=worse sets the filters;
+  // the way back restores them, unless the reader has changed them since.
   function follow() {
     const [place, query] = location.hash.slice(1).split("?");
     if (place !== "questions" || query === undefined) {
+      if (before) {
+        Object.assign(state, before);
+        before = null;
+        reflect();
+        update();
+      }
       const target = place && byId(decodeURIComponent(place));
       const around = target && target.closest("details");
       if (around && !around.open) { around.open = true; target.scrollIntoView(); }
       return;
     }
+    before = before || structuredClone(state);
     clear();
     const known = new Set(data.breakdowns.map((b) => b.name));
     for (const [name, value] of new URLSearchParams(query)) {
@@ -448,6 +501,7 @@
     reflect();
     update();
     byId("questions").scrollIntoView();
+    byId("found").focus({ preventScroll: true });
   }
 
   if (byId("explorer") && data.metrics.length) {
@@ -456,6 +510,10 @@
     reflect();
     update();
     addEventListener("hashchange", follow);
+    document.addEventListener("click", (event) => {
+      const link = event.target.closest('a[href^="#questions?"]');
+      if (link && link.getAttribute("href") === location.hash) follow();
+    });
     follow();
   }
 })();
