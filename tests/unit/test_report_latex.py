@@ -11,7 +11,9 @@ import builders
 import casefiles
 import onechange as oc
 from onechange.report.bibtex import bibtex, with_citations
+from onechange.report.document import Column, Section, Table
 from onechange.report.latex import render_latex
+from onechange.report.latex_tables import section_tables
 from onechange.report.methods import methods_paragraph
 from onechange.report.references import REFERENCES
 from onechange.stats.estimate import TestResult
@@ -49,9 +51,10 @@ def test_every_table_is_a_booktabs_table_with_caption_and_label() -> None:
 
 def test_every_row_has_as_many_cells_as_the_table_has_columns() -> None:
     for text in (render_latex(builders.decision()), render_latex(_hostile())):
-        for align, body in re.findall(
-            r"\\begin\{tabular\}\{@\{\}(\w+)@\{\}\}(.*?)\\end\{tabular\}", text, re.S
+        for spec, body in re.findall(
+            r"\\begin\{tabular\}\{@\{\}(.+?)@\{\}\}\n(.*?)\\end\{tabular\}", text, re.S
         ):
+            align = spec.replace("@{}", "")
             for line in body.splitlines():
                 if line.endswith(r"\\"):
                     assert len(re.findall(r"(?<!\\)&", line)) == len(align) - 1
@@ -82,6 +85,49 @@ def test_stars_follow_the_p_value_and_the_caption_defines_them() -> None:
             rows[line[0]] = max(rows.get(line[0], 0), line.count("*"))
     assert rows == {"a": 0, "b": 1, "c": 2, "d": 3}
     assert text.count(r"* p \textless{} 0.05, ** p \textless{} 0.01") == 1
+
+
+def _columns(text: str, name: str) -> tuple[str, list[list[str]]]:
+    """Column letters and cells of the rows of one table."""
+    part = re.search(rf"% ---- table: {name}\n(.*?)% ---- end", text, re.S)
+    assert part is not None
+    spec = re.search(r"begin\{tabular\}\{@\{\}(.+?)@\{\}\}\n", part[1])
+    assert spec is not None
+    body = part[1].split(r"\midrule", 1)[1].split(r"\bottomrule", 1)[0]
+    rows = [line.removesuffix(r" \\").split(" & ") for line in body.split("\n")]
+    return spec[1], [row for row in rows if len(row) > 1]
+
+
+def test_stars_follow_the_adjusted_p_of_the_column_and_the_caption_names_it() -> None:
+    deltas = (
+        builders.delta("a", test=TestResult(0.0004, "sign-flip"), pvalue_adjusted=0.03),
+        builders.delta("b", test=TestResult(0.03, "sign-flip"), pvalue_adjusted=0.2),
+        builders.delta("c", test=TestResult(0.0004, "sign-flip")),
+    )
+    text = render_latex(builders.comparison(deltas=deltas, rates=()))
+    _, rows = _columns(text, "metrics-1")
+    starred = {row[0][0]: "".join(c for c in row if set(c) == {"*"}) for row in rows}
+    assert starred == {"a": "*", "b": "", "c": ""}
+    assert "Stars: adjusted p, none where there is no adjusted p; * p" in text
+
+
+def test_stars_have_a_column_of_their_own() -> None:
+    deltas = (builders.delta("a", test=TestResult(0.0004, "sign-flip")),)
+    text = render_latex(builders.comparison(deltas=deltas, rates=()))
+    spec, rows = _columns(text, "metrics-1")
+    assert "r@{}l" in spec
+    assert r"\rlap" not in text
+    assert [cell for cell in rows[0] if "*" in cell] == ["***"]
+
+
+def test_a_wide_table_is_turned_rather_than_shrunk_to_nothing() -> None:
+    columns = tuple(Column(f"column {i}", "r") for i in range(13))
+    for count, turned in ((13, True), (6, False)):
+        row = ("−0.526 … −0.041",) * count
+        table = Table(columns[:count], (row,) * 60)
+        parts = list(section_tables(table, Section("slices", "Slices", ()), 1))
+        assert [r"\rotatebox{90}" in part for part in parts] == [turned] * len(parts)
+        assert sum(part.count(row[0].split()[0][1:]) for part in parts) == 60 * count
 
 
 def test_no_stars_no_legend() -> None:
@@ -146,6 +192,19 @@ def test_the_file_compiles_by_itself(tmp_path: Path, kind: str) -> None:
     log = _compile(tmp_path, render_latex(result))
     assert "undefined" not in log
     assert (tmp_path / "report.pdf").stat().st_size > 10_000
+
+
+@pytest.mark.skipif(NO_LATEX, reason="pdflatex or bibtex is not installed")
+def test_long_names_do_not_run_off_the_page(tmp_path: Path) -> None:
+    label, metric = "x" * 180, "answer_faithfulness_to_the_passages_" * 3
+    base = builders.comparison(
+        deltas=(builders.delta(metric),),
+        slices=(builders.breakdown((label, "short")),),
+    )
+    rule = builders.rule(metric=metric, reason=f"{metric}: pass in {label}.")
+    result = builders.decision(comparison=base, statuses=(rule,), reason=label)
+    log = _compile(tmp_path, render_latex(result))
+    assert "Overfull \\hbox" not in log
 
 
 @pytest.mark.skipif(NO_LATEX, reason="pdflatex or bibtex is not installed")

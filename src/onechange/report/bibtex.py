@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from onechange.display import escape_latex
+from onechange.report.latex_text import latex_text
 from onechange.report.references import REFERENCES, Reference
 
 __all__ = ["bibtex", "with_citations"]
@@ -56,10 +57,10 @@ def with_citations(text: str) -> str:
     for match in _CITED.finditer(text):
         works = match[1].split("; ")
         if all(work in keys for work in works):
-            parts.append(escape_latex(text[end : match.start()]))
+            parts.append(latex_text(text[end : match.start()]))
             parts.append(rf"~\cite{{{','.join(keys[work] for work in works)}}}")
             end = match.end()
-    return "".join([*parts, escape_latex(text[end:])])
+    return "".join([*parts, latex_text(text[end:])])
 
 
 def _entry(reference: Reference) -> str:

@@ -20,7 +20,7 @@ from onechange.report.deltas import (
     clusters_column,
     counts_text,
     figures,
-    smallest_claim,
+    marked_by,
 )
 from onechange.report.document import (
     Block,
@@ -215,8 +215,9 @@ def _slices_table(
         )
         for d in deltas
     )
-    pvalues = tuple(smallest_claim(d) for d in deltas)
-    return Table(columns, rows, links=links, pvalues=pvalues)
+    marked = marked_by(context, deltas, "slices")
+    caption = f"Every metric by {breakdown.spec.name}"
+    return Table(columns, rows, caption, links=links, **marked)
 
 
 def _shrunken_deltas(

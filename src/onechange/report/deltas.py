@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypedDict
 
 from onechange.delta import Delta
 from onechange.display import (
@@ -24,16 +25,16 @@ from onechange.report.document import (
     Section,
     Table,
 )
-from onechange.report.slice_findings import family_text
+from onechange.report.slice_findings import adjustment_text, family_text
 
 __all__ = [
     "clusters_column",
     "counts_text",
     "figures",
+    "marked_by",
     "metrics_section",
     "metrics_table",
     "overall",
-    "smallest_claim",
 ]
 
 _ADJUSTED = Column("adjusted p", "r", "for the number of tests, see below")
@@ -116,15 +117,43 @@ def metrics_table(context: Context, *, marks: bool = True) -> Table:
                 _effect(delta, "cohen_dz"),
             )
         )
-    pvalues = tuple(smallest_claim(delta) for delta in deltas)
-    return Table(columns, tuple(rows), pvalues=pvalues)
+    return Table(columns, tuple(rows), **marked_by(context, deltas, "overall"))
 
 
-def smallest_claim(delta: Delta) -> float | None:
-    """Return the adjusted p where there is one, else the p of the delta alone."""
-    if delta.pvalue_adjusted is not None:
-        return delta.pvalue_adjusted
-    return delta.test.pvalue if delta.test else None
+class Marked(TypedDict):
+    """What marks small p-values in a table, as fields of `Table`."""
+
+    pvalues: tuple[float | None, ...]
+    stars: str
+
+
+def marked_by(context: Context, deltas: Sequence[Delta], scope: str) -> Marked:
+    """Choose the one p that marks all rows of a table, and name it.
+
+    Parameters
+    ----------
+    context : Context
+        The result.
+    deltas : sequence of Delta
+        The rows.
+    scope : str
+        ``overall`` or ``slices``: which family of tests they belong to.
+
+    Returns
+    -------
+    Marked
+        The adjusted p where any row has one (a row without stays unmarked), else the
+        two-sided p.
+    """
+    if all(delta.pvalue_adjusted is None for delta in deltas):
+        own = tuple(d.test.pvalue if d.test else None for d in deltas)
+        return Marked(pvalues=own, stars="two-sided p")
+    found = [f for f in context.comparison.families if f.scope == scope]
+    words = "; ".join(filter(None, map(adjustment_text, found)))
+    stars = f"adjusted p ({words})" if words else "adjusted p"
+    if any(d.pvalue_adjusted is None and d.delta is not None for d in deltas):
+        stars += ", none where there is no adjusted p"
+    return Marked(pvalues=tuple(d.pvalue_adjusted for d in deltas), stars=stars)
 
 
 def _effects_table(context: Context, deltas: Sequence[Delta]) -> Table:
@@ -142,7 +171,7 @@ def _effects_table(context: Context, deltas: Sequence[Delta]) -> Table:
         )
         for d in deltas
     )
-    return Table(columns, rows)
+    return Table(columns, rows, caption="Effect sizes")
 
 
 def _effect(delta: Delta, name: str) -> str:
@@ -207,7 +236,9 @@ def _methods_table(context: Context, deltas: Sequence[Delta]) -> Table:
         )
         for d in deltas
     )
-    return Table(columns, rows)
+    return Table(
+        columns, rows, caption="Further intervals, test, relative delta"
+    )
 
 
 def _test_text(delta: Delta) -> str:
@@ -258,4 +289,4 @@ def _binary_table(context: Context, deltas: Sequence[Delta]) -> Table:
                 *(format_count(count) for count in counts),
             )
         )
-    return Table(columns, tuple(rows))
+    return Table(columns, tuple(rows), caption="Scores of 0 and 1 in both arms")

@@ -39,7 +39,7 @@ class Table:
     or empty), for renderers that have colours; the cells say it in words as well.
     `links` has one text per cell: which questions are behind it, as the filter of the
     question table (``question_type=multi_page``), or empty. `pvalues` has one p per
-    row (the adjusted one where there is one), for renderers that mark small ones.
+    row, for renderers that mark small ones; `stars` says which p that is.
     """
 
     columns: tuple[Column, ...]
@@ -48,6 +48,7 @@ class Table:
     row_status: tuple[str, ...] = ()
     links: tuple[tuple[str, ...], ...] = ()
     pvalues: tuple[float | None, ...] = ()
+    stars: str = ""
 
 
 @dataclass(frozen=True, slots=True)

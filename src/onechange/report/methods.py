@@ -214,7 +214,7 @@ def _intervals(comparison: Comparison, cited: list[str]) -> Iterator[str]:
     )
     for method, metrics in own.items():
         words = _described(INTERVALS, method, cited)
-        yield f"The variant's own value of {_listed(metrics)} is bounded by {words}."
+        yield f"Interval of the variant's own value of {_listed(metrics)}: {words}."
 
 
 def _tests(comparison: Comparison, cited: list[str]) -> Iterator[str]:
@@ -241,9 +241,10 @@ def _slices(comparison: Comparison, cited: list[str]) -> Iterator[str]:
     method = comparison.plan.analysis.adjust
     if comparison.families and method in ADJUSTMENTS:
         words = _described(ADJUSTMENTS, method, cited)
-        families = " and of ".join(family.members for family in comparison.families)
+        families = "; ".join(family.members for family in comparison.families)
+        each = "each family" if len(comparison.families) > 1 else "one family"
         yield (
-            f"p-values are adjusted by {words}, in a family of {families}; "
+            f"p-values are adjusted by {words} in {each} of tests ({families}); "
             "simultaneous intervals are decision intervals at the level at which all "
             "of them hold."
         )
@@ -283,9 +284,9 @@ def _trials(comparison: Comparison, cited: list[str]) -> Iterator[str]:
         return
     cited.append("shrout1979")
     yield (
-        "Variance between questions, whole runs and answers was estimated by moments "
-        "of the question × trial tables (intraclass correlations after "
-        f"{REFERENCES['shrout1979'].citation}); whole runs count in an interval where "
+        "Variance between questions, whole runs and answers, and from it intraclass "
+        "correlations, was estimated by moments of the question × trial tables "
+        f"({REFERENCES['shrout1979'].citation}); whole runs count in an interval where "
         "the F test of the trials has p < 0.2."
     )
     if any(arm.pass_rates for row in rows for arm in (row.baseline, row.variant)):

@@ -153,7 +153,9 @@ def _outlook_table(context: Context) -> Table | None:
             "would change the status",
         ),
     )
-    return Table(columns, rows)
+    return Table(
+        columns, rows, caption="What could pass, and what would change a status"
+    )
 
 
 def _tipping_text(tipping: TippingPoint | None) -> str:

@@ -28,6 +28,7 @@ from onechange.slice_effects import Reversal
 from onechange.slice_weights import WeightedDelta
 
 __all__ = [
+    "adjustment_text",
     "composition_section",
     "family_text",
     "heterogeneity_table",
@@ -47,14 +48,20 @@ ADJUSTMENT_WORDS = {
 
 def family_text(family: Family) -> str:
     """Say which tests were adjusted together, and how; may be empty."""
-    words = ADJUSTMENT_WORDS.get(family.adjust)
-    parts = [] if words is None else [f"{words} over {family.members}"]
+    words = adjustment_text(family)
+    parts = [words] if words else []
     if family.interval_level is not None:
         level = format_number(family.interval_level, 4)
         parts.append(
             f"simultaneous intervals hold together, each at level {level} by itself"
         )
     return "; ".join(parts) + "." if parts else ""
+
+
+def adjustment_text(family: Family) -> str:
+    """Name the adjustment and its family; empty for none."""
+    words = ADJUSTMENT_WORDS.get(family.adjust)
+    return "" if words is None else f"{words} over {family.members}"
 
 
 def heterogeneity_text(
@@ -113,7 +120,8 @@ def heterogeneity_table(context: Context, breakdown: SliceBreakdown) -> Table | 
         )
         for h in breakdown.heterogeneity
     )
-    return Table(columns, rows)
+    caption = f"Whether slices of {breakdown.spec.name} differ"
+    return Table(columns, rows, caption=caption)
 
 
 def weighted_table(context: Context, breakdown: SliceBreakdown) -> Table | None:
