@@ -33,7 +33,7 @@ LAYERS: list[set[str]] = [
     {"trials", "missing", "diagnosis", "judge", "paired"},
     {"values"},
     {"statistic_deltas"},
-    {"slices"},
+    {"slices", "score_bounds"},
     {"families", "composition", "slice_effects", "slice_weights"},
     {"breakdowns", "overall"},
     {"sweep", "joint", "evidence"},

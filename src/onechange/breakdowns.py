@@ -12,6 +12,7 @@ from onechange.delta import Delta, metric_delta
 from onechange.display import metric_decimals, rule_thresholds
 from onechange.families import Family, FamilyMember, adjust_family
 from onechange.plan import Guardrail, Metric, Plan, SliceSpec, parse_slice
+from onechange.score_bounds import statistic_bounds
 from onechange.slice_effects import (
     Reversal,
     SliceHeterogeneity,
@@ -191,15 +192,19 @@ def slice_deltas(
                 for part in slices
                 for delta in _deltas(variant, metric, statistic, part, resamples)
             ]
+            if metric.name in joined_metrics:
+                found = _with_bounds(found, variant, metric, plan, slices)
             deltas.extend(sorted(found, key=_worst_first))
             if metric.name in joined_metrics:
                 small = _joined_slice(spec, slices, found)
-                joined += [
+                together = [
                     _marked_small(delta, plan.analysis.min_slice)
                     for statistic in statistics
                     if small is not None
                     for delta in _deltas(variant, metric, statistic, small, resamples)
                 ]
+                if small is not None:
+                    joined += _with_bounds(together, variant, metric, plan, [small])
     return SliceBreakdown(spec=spec, deltas=tuple(deltas), joined=tuple(joined))
 
 
@@ -245,6 +250,26 @@ def _deltas(
             variant_name=variant.name,
         )
     ]
+
+
+def _with_bounds(
+    deltas: Sequence[Delta],
+    variant: VariantValues,
+    metric: Metric,
+    plan: Plan,
+    slices: Sequence[Slice],
+) -> list[Delta]:
+    """Add what missing scores could do, for rules that must hold in every slice."""
+    masks = {part.label: part.questions for part in slices}
+    whole = plan.analysis.bounds == "all"
+    found = []
+    for delta in deltas:
+        mask, statistic = masks[delta.slice or ()], delta.statistic
+        limits = statistic_bounds(
+            variant, metric, statistic, everything=whole, questions=mask
+        )
+        found.append(replace(delta, bounds=limits))
+    return found
 
 
 def _joined_slice(

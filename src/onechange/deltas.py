@@ -51,8 +51,11 @@ class Bounds:
 
     `low`/`high` are None, with the `reason`, when no score range is declared.
     `interval` runs from the decision interval's low on the worst-filled pairs to
-    its high on the best-filled ones. `n_incomplete` questions have no score in an
-    arm at all; `n_partial` more are scored in both, but some of their trials are not.
+    its high on the best-filled ones; `relative_interval` is that of the relative
+    delta, `variant_interval` that of the variant's own value, which a limit is about.
+    `relative` and `variant` are their point values. `n_incomplete` questions have no
+    score in an arm at all; `n_partial` more are scored in both, but some of their
+    trials are not.
     """
 
     low: float | None
@@ -63,6 +66,15 @@ class Bounds:
     interval: Interval | None = None
     reason: str | None = None
     n_partial: int = 0
+    relative: tuple[float, float] | None = None
+    relative_interval: Interval | None = None
+    variant: tuple[float, float] | None = None
+    variant_interval: Interval | None = None
+
+    @property
+    def share_incomplete(self) -> float:
+        """Share of the questions to be scored that have no pair."""
+        return self.n_incomplete / self.n_questions if self.n_questions else 0.0
 
 
 @dataclass(frozen=True, slots=True, repr=False)

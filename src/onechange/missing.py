@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,8 +13,10 @@ from onechange.pairs import ArmTable, Pairs
 from onechange.plan import Metric
 from onechange.results import FAILED
 from onechange.stats.estimate import Interval
+from onechange.stats.relative import Relative
+from onechange.stats.sample import PairedSample
 
-__all__ = ["bounds", "filled_means", "partly_scored", "population"]
+__all__ = ["bounds", "counted", "filled_means", "outer", "partly_scored", "population"]
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -45,15 +50,15 @@ def filled_means(
     return np.where(rows > 0, totals / np.maximum(rows, 1), np.nan)
 
 
-def population(pairs: Pairs, metric: str, *, everything: bool = False) -> BoolArray:
+def population(pairs: Pairs, *metrics: str, everything: bool = False) -> BoolArray:
     """Questions to which the bounds apply.
 
     Parameters
     ----------
     pairs : Pairs
         Both arms.
-    metric : str
-        Name of the metric.
+    *metrics : str
+        Name of the metric; of a ratio metric, its numerator and denominator.
     everything : bool, default False
         Also questions that are unscored by design in both arms.
 
@@ -64,25 +69,22 @@ def population(pairs: Pairs, metric: str, *, everything: bool = False) -> BoolAr
     """
     if everything:
         return pairs.paired.copy()
-    n = pairs.paired.size
-    touched = np.zeros(n, dtype=np.bool_)
+    touched = np.zeros(pairs.paired.size, dtype=np.bool_)
     for arm in (pairs.baseline, pairs.variant):
-        rows = ~np.isnan(arm.metrics[metric])
-        if arm.status is not None:
-            rows |= arm.status == FAILED
-        touched |= np.bincount(arm.question[rows], minlength=n) > 0
+        for metric in metrics:
+            touched |= _touched(arm, metric, touched.size)
     return np.asarray(pairs.paired & touched, dtype=np.bool_)
 
 
-def partly_scored(pairs: Pairs, metric: str) -> BoolArray:
-    """Questions of which some trial in some arm has a row, but no score.
+def partly_scored(pairs: Pairs, *metrics: str) -> BoolArray:
+    """Questions of which some trial lacks a score in some arm.
 
     Parameters
     ----------
     pairs : Pairs
         Both arms.
-    metric : str
-        Name of the metric.
+    *metrics : str
+        Name of the metric; of a ratio metric, its numerator and denominator.
 
     Returns
     -------
@@ -90,8 +92,56 @@ def partly_scored(pairs: Pairs, metric: str) -> BoolArray:
     """
     lacking = np.zeros(pairs.paired.size, dtype=np.bool_)
     for arm in (pairs.baseline, pairs.variant):
-        lacking[arm.question[np.isnan(arm.metrics[metric])]] = True
+        for metric in metrics:
+            lacking[arm.question[np.isnan(arm.metrics[metric])]] = True
     return lacking
+
+
+def counted(
+    pairs: Pairs,
+    metrics: Sequence[str],
+    complete: BoolArray,
+    *,
+    reason: str | None = None,
+    everything: bool = False,
+    questions: BoolArray | None = None,
+) -> tuple[Bounds, BoolArray]:
+    """Count the questions to be scored, and those among them without a pair.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Both arms.
+    metrics : sequence of str
+        Name of the metric; of a ratio metric, its numerator and denominator.
+    complete : ndarray of bool, shape (n_questions,)
+        Questions with a pair.
+    reason : str, optional
+        Why there are no bounds.
+    everything : bool, default False
+        Also questions that are unscored by design in both arms.
+    questions : ndarray of bool, shape (n_questions,), optional
+        The questions of a slice.
+
+    Returns
+    -------
+    bounds : Bounds
+        Counts alone.
+    population : ndarray of bool, shape (n_questions,)
+    """
+    among = pairs.paired if questions is None else pairs.paired & questions
+    applies = population(pairs, *metrics, everything=everything) & among
+    partial = applies & complete & partly_scored(pairs, *metrics)
+    found = Bounds(
+        None,
+        None,
+        n_questions=int(np.count_nonzero(applies)),
+        n_incomplete=int(np.count_nonzero(applies & ~complete)),
+        n_not_applicable=int(np.count_nonzero(among & ~applies)),
+        n_partial=int(np.count_nonzero(partial)),
+        reason=reason,
+    )
+    return found, applies
 
 
 def bounds(
@@ -101,6 +151,7 @@ def bounds(
     methods: Methods,
     *,
     everything: bool = False,
+    questions: BoolArray | None = None,
 ) -> Bounds:
     """Bound the delta by filling every missing score at its worst and at its best.
 
@@ -116,6 +167,8 @@ def bounds(
         Level and method names.
     everything : bool, default False
         Fill questions that are unscored by design in both arms, too.
+    questions : ndarray of bool, shape (n_questions,), optional
+        The questions of a slice.
 
     Returns
     -------
@@ -125,40 +178,96 @@ def bounds(
         missing trial is filled before averaging. `interval` runs from the low end
         of the decision interval on the pairs of ``low`` to the high end on those
         of ``high`` (Manski 1990; no narrowing, which doubles the false passes).
+        The variant's own value is over its questions, paired or not, that are
+        scored or failed in it or belong to the population of the delta.
     """
-    questions = population(pairs, metric.name, everything=everything)
-    n_questions = int(np.count_nonzero(questions))
-    incomplete = int(np.count_nonzero(questions & ~values.complete))
-    not_applicable = int(np.count_nonzero(pairs.paired & ~questions))
-    partial = questions & values.complete & partly_scored(pairs, metric.name)
-    n_partial = int(np.count_nonzero(partial))
-    if metric.range is None or n_questions == 0:
+    found, applies = counted(
+        pairs,
+        [metric.name],
+        values.complete,
+        everything=everything,
+        questions=questions,
+    )
+    if metric.range is None or found.n_questions == 0:
         reason = (
             f"no score range is declared for {metric.name}"
             if metric.range is None
             else f"{metric.name} is not measured"
         )
-        return Bounds(
-            None,
-            None,
-            n_questions,
-            incomplete,
-            not_applicable,
-            reason=reason,
-            n_partial=n_partial,
-        )
+        return replace(found, reason=reason)
     lowest, highest = metric.range
-    worst = _filled(pairs, metric, values, questions, lowest, highest)
-    best = _filled(pairs, metric, values, questions, highest, lowest)
-    return Bounds(
-        low=_mean_difference(worst, questions),
-        high=_mean_difference(best, questions),
-        n_questions=n_questions,
-        n_incomplete=incomplete,
-        n_not_applicable=not_applicable,
-        interval=_outer_interval(worst, best, questions, methods),
-        n_partial=n_partial,
+    worst = _filled(pairs, metric, values, applies, lowest, highest)
+    best = _filled(pairs, metric, values, applies, highest, lowest)
+    samples = [metric_sample(filled, applies) for filled in (worst, best)]
+    found = replace(
+        found,
+        low=float(np.mean(samples[0].difference)),
+        high=float(np.mean(samples[1].difference)),
+        interval=_outer_interval(samples, methods),
     )
+    if found.n_incomplete == 0:
+        return found
+    own = _own_population(pairs.variant, metric.name, applies, everything, questions)
+    relative = [_relative(sample, methods) for sample in samples]
+    return replace(
+        found,
+        relative=_point(relative[0].delta, relative[1].delta),
+        relative_interval=outer(relative[0].interval, relative[1].interval),
+        variant=_point(
+            *(float(np.mean(filled.variant[own])) for filled in (worst, best))
+        ),
+        variant_interval=outer(
+            *(_own_interval(filled, own, methods) for filled in (worst, best))
+        ),
+    )
+
+
+def outer(worst: Interval | None, best: Interval | None) -> Interval | None:
+    """Run from the low end of one interval to the high end of the other.
+
+    Parameters
+    ----------
+    worst, best : Interval or None
+        On the pairs filled at either end.
+
+    Returns
+    -------
+    Interval or None
+        None where one of them does not exist.
+    """
+    if worst is None or best is None:
+        return None
+    return Interval(
+        low=worst.low,
+        high=best.high,
+        confidence_level=worst.confidence_level,
+        method=f"bounds of {worst.method}"
+        if worst.method == best.method
+        else f"bounds of {worst.method} and {best.method}",
+    )
+
+
+def _touched(arm: ArmTable, metric: str, n_questions: int) -> BoolArray:
+    """Questions that an arm has a score of, or a failed row."""
+    rows = ~np.isnan(arm.metrics[metric])
+    if arm.status is not None:
+        rows |= arm.status == FAILED
+    found = np.bincount(arm.question[rows], minlength=n_questions) > 0
+    return np.asarray(found, dtype=np.bool_)
+
+
+def _own_population(
+    arm: ArmTable,
+    metric: str,
+    applies: BoolArray,
+    everything: bool,
+    questions: BoolArray | None,
+) -> BoolArray:
+    """Questions that count for an arm's own value, missing scores filled."""
+    n = applies.size
+    there = np.bincount(arm.question, minlength=n) > 0
+    own = there if everything else there & (_touched(arm, metric, n) | applies)
+    return np.asarray(own if questions is None else own & questions, dtype=np.bool_)
 
 
 def _filled(
@@ -178,33 +287,51 @@ def _filled(
         score_range=values.score_range,
         tie=values.tie,
         runs=values.runs,
+        arm_runs=values.arm_runs,
     )
 
 
-def _mean_difference(values: MetricValues, questions: BoolArray) -> float:
-    return float(np.mean(metric_sample(values, questions).difference))
-
-
 def _outer_interval(
-    worst: MetricValues, best: MetricValues, questions: BoolArray, methods: Methods
+    samples: Sequence[PairedSample], methods: Methods
 ) -> Interval | None:
     from onechange.stats.choose import decision_interval
 
     ends = [
         decision_interval(
-            metric_sample(values, questions),
+            sample,
             name=methods.interval,
             confidence_level=methods.confidence_level,
+            n_resamples=methods.n_resamples,
+            seed=methods.seed,
         ).interval
-        for values in (worst, best)
+        for sample in samples
     ]
-    if ends[0] is None or ends[1] is None:
-        return None
-    return Interval(
-        low=ends[0].low,
-        high=ends[1].high,
+    return outer(ends[0], ends[1])
+
+
+def _relative(sample: PairedSample, methods: Methods) -> Relative:
+    from onechange.stats.choose import relative_interval
+
+    return relative_interval(sample, confidence_level=methods.confidence_level)
+
+
+def _own_interval(
+    values: MetricValues, questions: BoolArray, methods: Methods
+) -> Interval | None:
+    from onechange.stats.choose import arm_interval
+
+    scores = values.variant[questions]
+    found = arm_interval(
+        scores,
+        binary=bool(np.all((scores == 0) | (scores == 1))),
+        clusters=None if values.clusters is None else values.clusters[questions],
         confidence_level=methods.confidence_level,
-        method=f"bounds of {ends[0].method}"
-        if ends[0].method == ends[1].method
-        else f"bounds of {ends[0].method} and {ends[1].method}",
+        score_range=values.score_range,
+        runs=values.arm_runs if methods.interval in ("auto", "two-way") else None,
+        arm=1,
     )
+    return found.interval if found.enough else None
+
+
+def _point(low: float | None, high: float | None) -> tuple[float, float] | None:
+    return None if low is None or high is None else (low, high)

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from onechange import display
 from onechange.composition import Composition
 from onechange.delta import metric_delta
-from onechange.deltas import Delta
+from onechange.deltas import Bounds, Delta
 from onechange.families import Family, FamilyMember, adjust_family
-from onechange.missing import bounds
 from onechange.plan import Metric, Plan
+from onechange.score_bounds import statistic_bounds
 from onechange.statistic_deltas import (
     Resamples,
     ResamplesKey,
@@ -66,7 +66,7 @@ def overall_deltas(
         for metric in metrics
         for part in variants
         for delta in (
-            _overall_delta(part, metric),
+            _overall_delta(part, metric, everything=plan.analysis.bounds == "all"),
             *further_deltas(part, metric, asked.get(metric.name, ()), resamples),
         )
     ]
@@ -182,32 +182,33 @@ def with_compositions(
     return tuple(found)
 
 
-def _overall_delta(variant: VariantValues, metric: Metric) -> Delta:
+def _overall_delta(
+    variant: VariantValues, metric: Metric, *, everything: bool
+) -> Delta:
     if metric.numerator is not None:
-        return ratio_metric_delta(variant, metric)
-    pairs, values = variant.pairs, variant.metrics[metric.name]
-    methods = variant.methods[metric.name]
-    delta = metric_delta(
-        metric.name,
-        metric.direction or "higher",
-        values,
-        methods,
-        variant_name=variant.name,
-    )
-    if not _in_both_arms(variant, metric):
-        return delta
-    limits = bounds(pairs, metric, values, methods)
-    notes = (*variant.notes[metric.name], *delta.notes)
-    share = limits.n_incomplete / max(limits.n_questions, 1)
-    if share > HIGH_MISSING_SHARE:
+        delta = ratio_metric_delta(variant, metric)
+    else:
+        delta = metric_delta(
+            metric.name,
+            metric.direction or "higher",
+            variant.metrics[metric.name],
+            variant.methods[metric.name],
+            variant_name=variant.name,
+        )
+        notes = (*variant.notes[metric.name], *delta.notes)
+        delta = replace(delta, notes=notes)
+    limits = statistic_bounds(variant, metric, "mean", everything=everything)
+    return delta if limits is None else _with_bounds(delta, limits)
+
+
+def _with_bounds(delta: Delta, limits: Bounds) -> Delta:
+    """Add the bounds, and note that many questions lack a score."""
+    notes = delta.notes
+    if limits.share_incomplete > HIGH_MISSING_SHARE:
         text = (
-            f"{display.format_percent(share)} of {limits.n_questions} questions lack "
-            f"a score of {metric.name} in an arm."
+            f"{display.format_percent(limits.share_incomplete, 0)} of "
+            f"{display.format_count(limits.n_questions)} questions lack a score of "
+            f"{delta.metric} in an arm."
         )
         notes = (*notes, Note("high-missing-share", text))
     return replace(delta, bounds=limits, notes=notes)
-
-
-def _in_both_arms(variant: VariantValues, metric: Metric) -> bool:
-    arms = (variant.pairs.baseline, variant.pairs.variant)
-    return all(metric.name in arm.metrics for arm in arms)

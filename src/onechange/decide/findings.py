@@ -224,7 +224,7 @@ def guarded(
     delta: Delta,
     finding: Finding,
     under: Finding | None,
-    subject: str = "",
+    subject: str,
 ) -> Finding:
     """Take back a status that a scale mismatch or missing scores do not support.
 
@@ -237,7 +237,7 @@ def guarded(
     under : Finding or None
         What the bounds of missing scores say; None where there are none.
     subject : str
-        What a rule is about of which the bounds say nothing.
+        What the rule is about.
     """
     audit = scope.comparison.audits[scope.position]
     if delta.metric in audit.scale_mismatch:
@@ -286,10 +286,10 @@ def _under_text(delta: Delta, under: Finding | None, subject: str) -> str:
     if under is not None:
         return f"with each of them at its worst and at its best, {under.clause}"
     bounds = delta.bounds
-    if subject:
-        return f"the bounds that they set to the delta say nothing about {subject}"
-    if delta.statistic != "mean":
+    if delta.statistic not in ("mean", "ratio"):
         return f"what they could do to the {delta.statistic} is not known"
     if bounds is None or bounds.low is None:
-        return "without a declared range it cannot be said what they could change"
-    return "the interval of the delta that they bound does not exist"
+        if bounds is None or bounds.reason is None:
+            return "without a declared range it cannot be said what they could change"
+        return f"{bounds.reason}, so it cannot be said what they could change"
+    return f"the interval of the {subject} that they bound does not exist"

@@ -16,6 +16,7 @@ from onechange.decide.findings import (
     unmeasured,
 )
 from onechange.decide.sentences import (
+    Wording,
     equivalence_clause,
     estimate_limit_clause,
     estimate_margin_clause,
@@ -43,8 +44,9 @@ from onechange.status import (
 
 __all__ = ["guardrail_status", "margin_rule_status", "primary_rule_status"]
 
-SHARE_OF_BASELINE = "a share of the baseline"
-OWN_VALUE = "the variant's own value"
+DELTA = "delta"
+SHARE_OF_BASELINE = "delta as a share of the baseline"
+OWN_VALUE = "variant's own value"
 
 
 def primary_rule_status(scope: Scope, primary: Primary) -> RuleStatus:
@@ -72,7 +74,7 @@ def primary_rule_status(scope: Scope, primary: Primary) -> RuleStatus:
         if bounds is not None:
             found = primary_status(bounds, least, delta.direction)
             under = Finding(found, primary_clause(found, bounds, least, words))
-        finding = guarded(scope, delta, Finding(status, clause), under)
+        finding = guarded(scope, delta, Finding(status, clause), under, DELTA)
     finding = finding or no_interval(delta)
     return RuleStatus(
         metric=primary.metric,
@@ -172,7 +174,10 @@ def _margin_findings(
     if few is not None or interval is None:
         yield few or no_interval(delta, relative=relative)
         return
-    bounds = None if relative or delta.bounds is None else delta.bounds.interval
+    bounds = None
+    if delta.bounds is not None:
+        limits = delta.bounds
+        bounds = limits.relative_interval if relative else limits.interval
     yield guarded(
         scope,
         delta,
@@ -180,7 +185,7 @@ def _margin_findings(
         None
         if bounds is None
         else _margin_finding(scope, rule, rule.margin, bounds, delta.direction),
-        SHARE_OF_BASELINE if relative else "",
+        SHARE_OF_BASELINE if relative else DELTA,
     )
 
 
@@ -230,29 +235,34 @@ def _estimate_finding(
     before, after, direction = delta.baseline, delta.variant, delta.direction
     sign = -1.0 if direction == "higher" else 1.0
     change = sign * (delta.delta or 0.0)
+    limits, under = delta.bounds, None
     if isinstance(margin, str):
-        status = estimate_relative_status(
-            before, after, relative_margin(margin), direction
-        )
+        share = relative_margin(margin)
+        status = estimate_relative_status(before, after, share, direction)
         if status is Status.INCONCLUSIVE:
             reason = "the baseline is 0 or less, so there is no share of it"
             return Finding(status, reason), None, SHARE_OF_BASELINE
         words = scope.words(delta.metric, direction, margin)
         shown = change / before if before else 0.0
         clause = estimate_margin_clause(status, shown, margin, words)
-        return Finding(status, clause), None, SHARE_OF_BASELINE
+        if limits is not None and limits.relative is not None:
+            worst = limits.relative[0 if direction == "higher" else 1]
+            # of a baseline of 1 the share is a difference
+            found = estimate_margin_status(1.0, 1.0 + worst, share, direction)
+            ends = [words.change(sign * end) for end in limits.relative]
+            under = Finding(found, f"it could be anything from {ends[0]} to {ends[1]}")
+        return Finding(status, clause), under, SHARE_OF_BASELINE
     status = estimate_margin_status(before, after, margin, direction)
     words = scope.words(delta.metric, direction)
     clause = estimate_margin_clause(status, change, margin, words)
-    bounds, under = delta.bounds, None
-    if bounds is not None and bounds.low is not None and bounds.high is not None:
-        worst = bounds.low if direction == "higher" else bounds.high
-        ends = [scope.number(delta.metric, end) for end in (bounds.low, bounds.high)]
+    if limits is not None and limits.low is not None and limits.high is not None:
+        worst = limits.low if direction == "higher" else limits.high
+        ends = [scope.number(delta.metric, end) for end in (limits.low, limits.high)]
         under = Finding(
             estimate_margin_status(0.0, worst, margin, direction),
             f"the delta could be anything from {ends[0]} to {ends[1]}",
         )
-    return Finding(status, clause), under, ""
+    return Finding(status, clause), under, DELTA
 
 
 def _limit_findings(
@@ -282,7 +292,27 @@ def _limit_findings(
         finding = few or Finding(
             status, limit_clause(status, interval, rule.limit, words)
         )
-    yield guarded(scope, delta, finding, None, OWN_VALUE)
+    under = _limit_under_bounds(rule, rule.limit, delta, words)
+    yield guarded(scope, delta, finding, under, OWN_VALUE)
+
+
+def _limit_under_bounds(
+    rule: Guardrail, limit: float, delta: Delta, words: Wording
+) -> Finding | None:
+    """Hold the variant's own value against its limit, missing scores filled."""
+    bounds = delta.bounds
+    if bounds is None:
+        return None
+    if rule.rule == "estimate":
+        if bounds.variant is None:
+            return None
+        worst = bounds.variant[0 if delta.direction == "higher" else 1]
+        status = estimate_limit_status(worst, limit, delta.direction)
+        return Finding(status, estimate_limit_clause(status, worst, limit, words))
+    if bounds.variant_interval is None:
+        return None
+    status = limit_status(bounds.variant_interval, limit, delta.direction)
+    return Finding(status, limit_clause(status, bounds.variant_interval, limit, words))
 
 
 def _worst_slice(scope: Scope, rule: Guardrail, spec_text: str) -> RuleStatus:
