@@ -95,12 +95,14 @@ def compare(
     arms = _variants(variant, plan, variant_name)
     aligned = [align(base, arm, columns=plan.columns) for arm in arms]
     audits = tuple(audit for _, audit in aligned)
+    summary, summaries = _summary(base, audits[0].trials[0]), _summaries(arms, audits)
+    del base, arms  # a million ids take much room; from here on the pairs are enough
     texts = {label for pairs, _ in aligned for label in pairs.labels}
     metrics, notes = resolve_metrics(plan, _metric_names(audits), texts=texts)
     _check_measured(audits, texts)
     variants = [
         variant_values(arm.name, pairs, metrics, plan)
-        for arm, (pairs, _) in zip(arms, aligned, strict=True)
+        for arm, (pairs, _) in zip(summaries, aligned, strict=True)
     ]
     resamples: dict[ResamplesKey, Resamples] = {}
     units = question_units(variants, plan.columns.cluster)
@@ -114,11 +116,15 @@ def compare(
     mixes = compositions(variants, adjusted, plan.slices)
     deltas = with_compositions(adjusted, mixes, plan)
     swept = sweep(
-        variants, [arm.settings for arm in (base, *arms)], deltas, breakdowns, plan
+        variants,
+        [arm.settings for arm in (summary, *summaries)],
+        deltas,
+        breakdowns,
+        plan,
     )
     return Comparison(
-        baseline=_summary(base, audits[0].trials[0]),
-        variants=_summaries(arms, audits),
+        baseline=summary,
+        variants=summaries,
         audits=audits,
         pairs=tuple(pairs for pairs, _ in aligned),
         metrics=metrics,
@@ -139,7 +145,7 @@ def compare(
         joint=joint_deltas(variants, metrics, plan, families),
         resamples=resamples,
         diagnoses=diagnoses(variants, metrics, plan),
-        labelled=labelled_metrics(variants, metrics, plan, base.name),
+        labelled=labelled_metrics(variants, metrics, plan, summary.name),
         values=_values_by_name(variants),
     )
 

@@ -116,9 +116,9 @@ def metric_sample(
     PairedSample
         The complete pairs among the questions.
     """
-    use = np.flatnonzero(
+    use = _numbers(
         values.complete if questions is None else values.complete & questions
-    )  # taken by number far quicker than by mask
+    )
     return paired_sample(
         values.baseline[use],
         values.variant[use],
@@ -236,12 +236,13 @@ def _arm_interval(
 
     scores = values.baseline if arm == "baseline" else values.variant
     scored = np.isfinite(scores)
-    use = np.flatnonzero(scored if questions is None else scored & questions)
-    if use.size == 0:
+    use = _numbers(scored if questions is None else scored & questions)
+    own = scores[use]
+    if own.size == 0:
         return None
     clusters = None if values.clusters is None else values.clusters[use]
     return choose.arm_interval(
-        scores[use],
+        own,
         binary=values.binary_arms,
         clusters=clusters,
         confidence_level=methods.confidence_level,
@@ -312,6 +313,12 @@ def _table(sample: PairedSample) -> BinaryTable:
         only_variant=int(np.count_nonzero(~right_b & right_v)),
         neither=int(np.count_nonzero(~right_b & ~right_v)),
     )
+
+
+def _numbers(questions: BoolArray) -> IntArray | slice:
+    """Index of some questions: quicker than a mask, and no copy when it is all."""
+    found = np.flatnonzero(questions)
+    return slice(None) if found.size == questions.size else found
 
 
 def _is_binary(scores: FloatArray, counted: BoolArray) -> bool:

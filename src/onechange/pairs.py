@@ -113,7 +113,8 @@ def question_means(pairs: Pairs, arm: str, metric: str) -> FloatArray:
     -------
     ndarray of float, shape (n_questions,)
         Entry i belongs to ``pairs.question_id[i]``; NaN where no trial is scored,
-        and everywhere when the arm does not have the metric.
+        and everywhere when the arm does not have the metric. Not to be written to:
+        with one row per question these are the scores of the arm themselves.
 
     Examples
     --------
@@ -360,7 +361,9 @@ def _arm(pairs: Pairs, arm: str) -> ArmTable:
 def _means(question: IntArray, values: FloatArray, n_questions: int) -> FloatArray:
     """Mean of the values that are not NaN; rows are added in their sorted order."""
     if _one_row_each(question, n_questions):
-        return values.copy()
+        means = values.view()
+        means.flags.writeable = False
+        return means
     scored = ~np.isnan(values)
     rows, kept = question[scored], values[scored]
     counts = np.bincount(rows, minlength=n_questions)

@@ -281,6 +281,8 @@ def _numbers(array: Any, otherwise: float) -> NDArray[Any]:
 def _one_array(column: Any) -> Any:
     import pyarrow as pa
 
+    if column.num_chunks == 1:
+        return column.chunk(0)  # combining would copy it
     array = column.unify_dictionaries().combine_chunks()
     if isinstance(array, pa.ChunkedArray):  # more text than 32-bit offsets can hold
         array = column.cast(pa.large_string()).combine_chunks()
