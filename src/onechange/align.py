@@ -44,7 +44,7 @@ from onechange.pairs import (
 )
 from onechange.plan.directions import infer_direction
 from onechange.question_index import QuestionIndex
-from onechange.results import Columns, IntArray, Results, TextArray
+from onechange.results import UNSCORED, Columns, IntArray, Results, TextArray
 from onechange.stats.estimate import Note
 
 __all__ = [
@@ -316,12 +316,27 @@ def _row_notes(pairs: Pairs, names: Sequence[str]) -> list[Note]:
     for code, status in (("unscored-rows", "unscored"), ("failed-rows", "failed")):
         rows = counts.get(status, (0, 0))
         if any(rows):
-            text = f"Rows {status}: {names[0]} {rows[0]}, {names[1]} {rows[1]}."
-            notes.append(Note(code, text))
+            text = (
+                f"Rows with status {status}: {names[0]} {rows[0]}, {names[1]} {rows[1]}"
+            )
+            scored = _scored_without_answer(pairs) if status == "unscored" else 0
+            if scored:
+                text += f"; the scores that {scored} of them carry are used"
+            notes.append(Note(code, f"{text}."))
     for name, arm in zip(names, (pairs.baseline, pairs.variant), strict=True):
         if arm.metrics and not scored_rows(arm.metrics, arm.question.size).any():
             notes.append(Note("not-measured", f"{name} has no score at all."))
     return notes
+
+
+def _scored_without_answer(pairs: Pairs) -> int:
+    """Count the rows whose status is unscored and that carry a score all the same."""
+    count = 0
+    for arm in (pairs.baseline, pairs.variant):
+        if arm.status is not None:
+            scored = scored_rows(arm.metrics, arm.question.size)
+            count += int(np.count_nonzero(scored & (arm.status == UNSCORED)))
+    return count
 
 
 def _metric_notes(pairs: Pairs, names: Sequence[str]) -> list[Note]:

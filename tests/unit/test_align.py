@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import onechange as oc
 from casefiles import expected, folder
 from onechange.align import Audit, Pairs, align, question_means, rate, trial_table
 from onechange.errors import InputError, PairingError
 from onechange.ledger import changed_settings
 from onechange.read import read
+from onechange.report.ledger import ledger_text
 from onechange.results import Columns, Results
 from onechange.stats.estimate import Note
 
@@ -70,7 +72,28 @@ def test_unscored_answers_leave_their_question_out_on_both_sides() -> None:
     scored = ~np.isnan(both[0]) & ~np.isnan(both[1])
     assert both[0][scored].mean() == pytest.approx(expected(4)["baseline_mean"])
     assert both[1][scored].mean() == pytest.approx(expected(4)["variant_mean"])
-    assert _notes(audit, "unscored-rows") == ["Rows unscored: baseline 1, variant 1."]
+    found = _notes(audit, "unscored-rows")
+    assert found == ["Rows with status unscored: baseline 1, variant 1."]
+
+
+def test_a_row_without_an_answer_is_told_apart_from_a_missing_score() -> None:
+    words = ["answered", "abstained", "abstained", "failed"] * 5
+    frame = pd.DataFrame(
+        {
+            "question_id": [f"q{i}" for i in range(20)],
+            "status": words,
+            "abstention_correct": [1.0, 0.0, 1.0, 1.0] * 5,
+            "correct": [1.0, None, None, None] * 5,
+        }
+    )
+    audit = oc.compare(frame, frame.assign(correct=[0.0, None, None, None] * 5)).audit
+    assert audit.metrics["abstention_correct"].unscored_both == 0
+    assert audit.metrics["correct"].unscored_both == 10
+    assert _notes(audit, "unscored-rows") == [
+        "Rows with status unscored: baseline 10, variant 10; the scores that 20 of "
+        "them carry are used."
+    ]
+    assert "40 rows read (by status: 20 unscored, 10 failed)" in ledger_text(audit)
 
 
 def test_questions_of_one_arm_are_counted_and_named() -> None:

@@ -282,13 +282,13 @@ def test_what_would_change_the_decision_stands_in_every_report() -> None:
     tipping = TippingPoint(3, 5, 8, 12, "worst", Status.INCONCLUSIVE)
     fragile = Fragility(None, 40, "worst", None)
     status = builders.guardrail(tipping=tipping, fragility=fragile)
-    told = "latency_ms: 3 of the 8 questions that lack a score (5 rows) would do."
+    told = "latency_ms: 3 of the 8 questions with missing scores would do."
     decision = builders.decision(statuses=(status,), tipping_points=(told,))
     for form in ("text", "markdown", "html", "latex"):
         text = " ".join(render(decision, form).split())
         assert "3 of the 8 questions" in text.replace("\\", ""), form
     table = render(decision, "markdown")
-    assert "3 of 8 → inconclusive" in table
+    assert "3 of 8 (5 of 12 rows) → inconclusive" in table
     assert "none of 40" in table
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,9 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import onechange as oc
+from onechange.decide import RuleStatus
+from onechange.decide.stability import stability_sentences
 from onechange.plan import Analysis, Guardrail, Primary
 from onechange.sensitivity import (
+    Fragility,
     Scores,
+    TippingPoint,
     fragility,
     margin_check,
     mean_status,
@@ -434,11 +439,52 @@ def test_tipping_points_travel_with_the_decision() -> None:
     assert status.tipping.n_questions == 12
     assert status.tipping.n_rows == 12
     first, second = decision.tipping_points
-    assert "12 questions that lack a score" in first
+    assert "12 questions with missing scores" in first
     assert f"{status.fragility.answers} other answers of the variant" in second
     bare = oc.decide(oc.compare(base, variant, plan), stability=False)
     assert bare.statuses[0].tipping is None
     assert bare.tipping_points == ()
+
+
+def _rule(name: str, status: Status, **changes: Any) -> RuleStatus:
+    return RuleStatus(name, "guardrail", "mean", status, "", **changes)
+
+
+def _fragile(answers: int, becomes: Status) -> Fragility:
+    return Fragility(answers, 90, "worst", becomes)
+
+
+def test_the_rule_that_turns_the_decision_soonest_and_worst_is_named_first() -> None:
+    statuses = [
+        _rule("a", Status.PASS, fragility=_fragile(3, Status.INCONCLUSIVE)),
+        _rule("b", Status.PASS, fragility=_fragile(9, Status.FAIL)),
+        _rule("c", Status.PASS, fragility=_fragile(3, Status.FAIL)),
+    ]
+    assert stability_sentences(statuses, "ship") == [
+        "c: 3 other answers of the variant, at the worst score, would make it fail; as "
+        "few change a."
+    ]
+
+
+def test_a_change_that_leaves_the_decision_is_not_named() -> None:
+    statuses = [
+        _rule("a", Status.PASS, fragility=_fragile(1, Status.INCONCLUSIVE)),
+        _rule("b", Status.PASS, fragility=_fragile(4, Status.FAIL)),
+        _rule("c", Status.INCONCLUSIVE, fragility=_fragile(9, Status.FAIL)),
+    ]
+    (sentence,) = stability_sentences(statuses, "inconclusive")
+    assert sentence.startswith("b: 4 other answers")
+
+
+def test_questions_with_missing_scores_are_told_from_their_rows() -> None:
+    tipping = TippingPoint(8, 31, 37, 61, "worst", Status.INCONCLUSIVE)
+    (sentence,) = stability_sentences(
+        [_rule("m", Status.PASS, tipping=tipping)], "ship"
+    )
+    assert sentence == (
+        "m: 8 of the 37 questions with missing scores (31 of their 61 rows), at their "
+        "worst, would make it inconclusive."
+    )
 
 
 def test_a_pass_that_leans_on_missing_scores_says_how_many() -> None:
@@ -588,7 +634,7 @@ def test_a_limit_counts_scores_outside_the_pairs() -> None:
     assert mean_status(rule, spread, AUTO) is Status.PASS
 
 
-def test_a_method_that_needs_changes_has_no_smallest_margin() -> None:
+def test_a_method_that_needs_changes_has_the_smallest_margin_of_the_default() -> None:
     rng = np.random.default_rng(3)
     b, d = rng.uniform(0.2, 0.8, 30), rng.normal(0, 0.05, 30)
     sample = paired_sample(b, b + d, score_range=(0, 1))
@@ -602,7 +648,10 @@ def test_a_method_that_needs_changes_has_no_smallest_margin() -> None:
         standard_error=0.01,
         analysis=analysis,
     )
-    assert check.smallest_margin is None
+    unchanged = paired_sample(b, b, score_range=(0, 1))
+    default = decision_interval(unchanged).interval
+    assert default is not None
+    assert check.smallest_margin == pytest.approx(-default.low, rel=1e-12)
 
 
 def test_every_slice_has_its_own_margin_check_and_stability() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,12 @@ from onechange.slices import labels_questions, small_label
 from onechange.status import Status
 
 __all__ = ["slice_mask", "stability_sentences", "with_stability"]
+
+DECISIVE = {
+    "ship": Status.PASS,
+    "do not ship": Status.FAIL,
+    "inconclusive": Status.INCONCLUSIVE,
+}
 
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
@@ -114,33 +120,81 @@ def stability_sentences(statuses: Sequence[RuleStatus], decision: str) -> list[s
     Returns
     -------
     list of str
-        The nearest tipping point and the nearest fragility among the statuses that
-        decided: all of them for *ship*, else those that fail or are open.
+        The smallest number of questions with missing scores, and the smallest number
+        of other answers, whose rule would change the decision; of equal numbers the
+        one with the worst outcome, and then the first, is named first.
     """
-    decisive = {
-        "ship": Status.PASS,
-        "do not ship": Status.FAIL,
-        "inconclusive": Status.INCONCLUSIVE,
-    }[decision]
-    rows = [
-        (row, name)
-        for row, name in zip(statuses, rule_names(statuses), strict=True)
-        if row.status is decisive
+    named = list(zip(statuses, rule_names(statuses), strict=True))
+    tipped = [
+        _Change(status.status, name, tipping.questions, tipping.status, tipping)
+        for status, name in named
+        if (tipping := status.tipping) is not None
+    ]
+    flipped = [
+        _Change(status.status, name, fragile.answers, fragile.status, fragile)
+        for status, name in named
+        if (fragile := status.fragility) is not None
     ]
     sentences = []
-    tipped = [(row.tipping, name) for row, name in rows if row.tipping is not None]
-    if tipped:
-        tipping, name = min(tipped, key=lambda pair: _order(pair[0].questions))
-        sentences.append(f"{name}: {_tipping_sentence(tipping)}")
-    flipped = [(row.fragility, name) for row, name in rows if row.fragility is not None]
-    if flipped:
-        fragile, name = min(flipped, key=lambda pair: _order(pair[0].answers))
-        sentences.append(f"{name}: {_fragility_sentence(fragile)}")
-    if decision == "do not ship" and len(rows) > 1 and sentences:
+    for changes in (tipped, flipped):
+        found = _first_named(changes, decision)
+        if found is not None:
+            sentences.append(found)
+    failing = sum(status.status is Status.FAIL for status in statuses)
+    if decision == "do not ship" and failing > 1 and sentences:
         sentences.append(
-            f"{len(rows)} rules fail, and the decision changes only with all of them."
+            f"{failing} rules fail, and the decision changes only with all of them."
         )
     return sentences
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """How many of something change the status of one rule, and to what."""
+
+    status: Status
+    name: str
+    count: int | None
+    becomes: Status | None
+    found: TippingPoint | Fragility
+
+    @property
+    def rank(self) -> tuple[float, bool]:
+        """Small numbers first; of equal ones those that end in a fail."""
+        count = float("inf") if self.count is None else self.count
+        return count, self.becomes is not Status.FAIL
+
+
+def _first_named(changes: Sequence[_Change], decision: str) -> str | None:
+    """Write the change that is nearest to changing the decision, and its equals."""
+    decisive = DECISIVE[decision]
+    able = [change for change in changes if _changes(decision, change)]
+    able = able or [change for change in changes if change.status is decisive]
+    if not able:
+        return None
+    first = min(able, key=lambda change: change.rank)
+    found = first.found
+    if isinstance(found, TippingPoint):
+        sentence = _tipping_sentence(found)
+    else:
+        sentence = _fragility_sentence(found)
+    equals = [c.name for c in able if c is not first and c.count == first.count]
+    if first.count is not None and equals:
+        sentence = f"{sentence.rstrip('.')}; as few change {_listed(equals)}."
+    return f"{first.name}: {sentence}"
+
+
+def _changes(decision: str, change: _Change) -> bool:
+    """Whether a rule that changes so would, by itself, change the decision."""
+    if change.becomes is None:
+        return False
+    if decision == "inconclusive":
+        return change.becomes is Status.FAIL
+    return change.status is DECISIVE[decision]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
 def _scores(values: MetricValues, direction: str, questions: BoolArray) -> Scores:
@@ -235,17 +289,11 @@ def _metric(scope: Scope, name: str) -> Metric | None:
     return next((m for m in scope.comparison.metrics if m.name == name), None)
 
 
-def _order(count: int | None) -> float:
-    return float("inf") if count is None else count
-
-
 def _tipping_sentence(tipping: TippingPoint) -> str:
     count = tipping.n_questions
     if count == 0:
-        return "no question lacks a score that could change it."
-    whole = (
-        "question that lacks a score" if count == 1 else "questions that lack a score"
-    )
+        return "no score is missing that could change it."
+    whole = f"question{'s' * (count != 1)} with missing scores"
     rows = f"{tipping.n_rows} row{'s' * (tipping.n_rows != 1)}"
     if tipping.questions is None:
         if count == 1:
@@ -257,14 +305,12 @@ def _tipping_sentence(tipping: TippingPoint) -> str:
             f"none of the {count} {whole} changes it, not even all ({rows}) at their "
             f"{tipping.end}."
         )
-    rows = f"{tipping.rows} row{'s' * (tipping.rows != 1)}"
     if count == 1:
-        return f"the {whole} ({rows}), at its {tipping.end}, would make it " + (
-            f"{tipping.status}."
-        )
+        end = f"at its {tipping.end}"
+        return f"the {whole} ({rows}), {end}, would make it {tipping.status}."
     return (
-        f"{tipping.questions} of the {count} {whole} ({rows}), at their "
-        f"{tipping.end}, would make it {tipping.status}."
+        f"{tipping.questions} of the {count} {whole} ({tipping.rows} of their {rows}), "
+        f"at their {tipping.end}, would make it {tipping.status}."
     )
 
 

@@ -23,7 +23,7 @@ from onechange.display import (
 from onechange.plan import Plan, SliceSpec
 from onechange.slices import slice_text
 from onechange.stats.estimate import Interval, Note
-from onechange.trials import TrialsTable
+from onechange.trials import MetricTrials, TrialsTable
 
 __all__ = [
     "ARROWS",
@@ -91,14 +91,14 @@ def main_notes(comparison: Comparison, decision: Decision | None) -> NoteList:
             if status.delta is not None:
                 met.add(delta_notes(status.delta), status.metric)
     for delta in comparison.deltas:
-        met.add(delta_notes(delta), delta.metric)
+        met.add(delta_notes(delta), _met_at(comparison, delta.metric, delta))
     for audit in comparison.audits:
         met.add(audit.notes)
     met.add(comparison.notes)
     for labelled in comparison.labelled:
         met.add(labelled.corrected.notes, labelled.audit.metric)
     for trials in comparison.trials:
-        met.add(trials.notes, trials.metric)
+        met.add(trials.notes, _met_at(comparison, trials.metric, trials))
     for breakdown in comparison.slices:
         met.add(breakdown.notes, breakdown.spec.name)
         for delta in breakdown.deltas:
@@ -107,6 +107,13 @@ def main_notes(comparison: Comparison, decision: Decision | None) -> NoteList:
                 f"{delta.metric}, {slice_text(delta.slice)}",
             )
     return met
+
+
+def _met_at(comparison: Comparison, metric: str, row: Delta | MetricTrials) -> str:
+    """Name where a note was met: the metric, and the variant if several."""
+    if len(comparison.variants) < 2 or row.variant_name is None:
+        return metric
+    return f"{metric}, {row.variant_name}"
 
 
 @dataclass(frozen=True, slots=True)

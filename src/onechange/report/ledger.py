@@ -61,9 +61,7 @@ def change_text(audit: Audit, plan: Plan | None = None) -> str:
 
 
 def _declared_text(declared: Change | None) -> str:
-    if declared is None:
-        return ""
-    return f"declared: {_move(declared.setting, declared.before, declared.after)}; "
+    return "" if declared is None else f"declared: {_declared_move(declared)}; "
 
 
 def _unrecorded_text(audit: Audit) -> str:
@@ -78,13 +76,22 @@ def _unrecorded_text(audit: Audit) -> str:
 
 
 def _expected_text(declared: Change, found: SettingChange | None) -> str:
-    wanted = _move(declared.setting, declared.before, declared.after)
+    wanted = _declared_move(declared)
     if found is None:
         return f"{wanted} is declared, but not recorded as different"
     recorded = _move(found.setting, found.baseline, found.variant)
-    if recorded == wanted:
+    ends = ((declared.before, found.baseline), (declared.after, found.variant))
+    if all(want is None or same_value(want, end) for want, end in ends):
         return f"{recorded}, as declared"
     return f"{recorded}; declared: {wanted}"
+
+
+def _declared_move(declared: Change) -> str:
+    """Write the declared change with the values that the plan gives."""
+    parts = [declared.setting]
+    for word, value in (("from", declared.before), ("to", declared.after)):
+        parts += [] if value is None else [f"{word} {_value(value)}"]
+    return " ".join(parts)
 
 
 def _standing(setting: str, declared: Change | None, accepted: Sequence[str]) -> str:
@@ -134,7 +141,7 @@ def _rows(audit: Audit) -> str:
         for status, counts in audit.rows_by_status.items()
         if status != "answered" and counts[0] + counts[1]
     ]
-    return f"{text}, {', '.join(special)}" if special else text
+    return f"{text} (by status: {', '.join(special)})" if special else text
 
 
 def audit_blocks(audit: Audit) -> list[Block]:
@@ -148,7 +155,9 @@ def audit_blocks(audit: Audit) -> list[Block]:
 
 def _rows_table(audit: Audit) -> Table:
     rows: list[tuple[str, int, int]] = [("rows read", *audit.rows_read)]
-    rows += [(f"· {name}", *counts) for name, counts in audit.rows_by_status.items()]
+    rows += [
+        (f"· status {name}", *counts) for name, counts in audit.rows_by_status.items()
+    ]
     rows += [
         (f"· left out: {LEFT_OUT.get(name, name)}", *counts)
         for name, counts in audit.rows_left_out.items()

@@ -141,10 +141,10 @@ def _outlook_table(context: Context) -> Table | None:
         Column("chance to pass if nothing changed", "r"),
         Column("further questions for 80 % power", "r"),
         Column(
-            "missing scores that change it",
+            "questions with missing scores that change it",
             "r",
-            "questions without a score, at their worst (of a fail: at their best), "
-            "that would change the status",
+            "unscored or failed in some row, filled at their worst (of a fail: at "
+            "their best), that would change the status; in brackets the rows",
         ),
         Column(
             "other answers that change it",
@@ -164,7 +164,8 @@ def _tipping_text(tipping: TippingPoint | None) -> str:
     if tipping.questions is None:
         return f"none of {format_count(tipping.n_questions)}"
     count = format_count(tipping.questions)
-    return f"{count} of {format_count(tipping.n_questions)} → {tipping.status}"
+    rows = f"{format_count(tipping.rows)} of {format_count(tipping.n_rows)} rows"
+    return f"{count} of {format_count(tipping.n_questions)} ({rows}) → {tipping.status}"
 
 
 def _fragility_text(fragility: Fragility | None) -> str:

@@ -165,7 +165,7 @@ def paired_run_variance(differences: TableFit) -> RunVariance | None:
 
 
 def runs_note(runs: RunVariance) -> Note:
-    """Say that whole runs differ, by how much, and what follows from it.
+    """Say that whole runs may differ, by how much, and what follows from it.
 
     Parameters
     ----------
@@ -182,12 +182,14 @@ def runs_note(runs: RunVariance) -> Note:
     else:
         test = (
             f"F = {runs.statistic:.2f} on {runs.trial.df} and {runs.residual.df}, "
-            f"p {'< 0.0001' if runs.pvalue < 1e-4 else f'= {runs.pvalue:.4f}'}"
+            f"p {'< 0.0001' if runs.pvalue < 1e-4 else f'= {runs.pvalue:.4f}'}; "
+            f"the limit is p < {RUNS_DIFFER}"
         )
+    sure = runs.statistic is None or runs.pvalue is None
     text = (
-        f"Whole runs differ ({test}; SD between runs {sd:.4g}), so the interval counts "
-        "runs as well as questions: more questions will not make up for it, more "
-        "runs will."
+        f"Whole runs {'' if sure else 'may '}differ ({test}; SD between runs "
+        f"{sd:.4g}), so the interval counts runs as well as questions: more questions "
+        "will not make up for it, more runs will."
     )
     if len(runs.sources) == 1 and len(runs.trial_weights) == 2:
         known = ("baseline", "variant")[runs.sources[0]]
