@@ -130,7 +130,7 @@ def compare(
         metrics=metrics,
         plan=plan,
         deltas=DeltaTable(deltas),
-        rates=DeltaTable(rate_deltas(variants)),
+        rates=DeltaTable(rate_deltas(variants, plan)),
         slices=breakdowns,
         trials=TrialsTable(t for part in variants for t in part.trials.values()),
         notes=(
@@ -237,7 +237,7 @@ def _signature(
     families: Sequence[Family],
 ) -> str:
     computed = [delta for delta in deltas if delta.delta is not None]
-    intervals = [delta.interval.method for delta in computed if delta.interval]
+    intervals = _interval_methods(computed, plan)
     tests = [delta.test for delta in computed if delta.test]
     drawn = [
         *(test.n_resamples for test in tests),
@@ -259,6 +259,21 @@ def _signature(
         plan_sha256=plan.sha256,
         version=__version__,
     )
+
+
+def _interval_methods(deltas: Sequence[Delta], plan: Plan) -> list[str]:
+    """Names of the intervals; those of margins in percent are relative ones."""
+    shares = {
+        (rule.metric, rule.statistic)
+        for rule in plan.guardrails
+        if isinstance(rule.margin, str)
+    }
+    found = [delta.interval for delta in deltas]
+    for delta in deltas:
+        asked = "mean" if delta.statistic == "ratio" else delta.statistic
+        if (delta.metric, asked) in shares and delta.relative is not None:
+            found.append(delta.relative.interval)
+    return [interval.method for interval in found if interval is not None]
 
 
 def _statistics(deltas: Sequence[Delta], plan: Plan) -> list[str]:

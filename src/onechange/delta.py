@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -34,13 +34,19 @@ BoolArray = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Methods:
-    """Which statistics to use: the analysis settings that a delta needs."""
+    """Which statistics to use: the analysis settings that a delta needs.
+
+    A method that does not fit is an error when `strict`; otherwise the default stands
+    in for it, with note ``method-does-not-fit``. Fieller's intervals are for the
+    relative delta, which every delta has, so that they are never an error.
+    """
 
     confidence_level: float = 0.95
     interval: str = "auto"
     test: str = "auto"
     n_resamples: int = 9999
     seed: int = 7
+    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,11 +192,16 @@ def _computed_delta(
 
     level = methods.confidence_level
     difference = sample.difference
+    fitting, misfits = _fitting(sample, methods, shared["metric"])
     choice = choose.decision_interval(
-        sample, name=methods.interval, confidence_level=level
+        sample,
+        name=fitting.interval,
+        confidence_level=level,
+        n_resamples=methods.n_resamples,
+        seed=methods.seed,
     )
     test = choose.decision_test(
-        sample, name=methods.test, n_resamples=methods.n_resamples, seed=methods.seed
+        sample, name=fitting.test, n_resamples=methods.n_resamples, seed=methods.seed
     )
     bootstrap = bootstrap_interval(
         difference, clusters=sample.clusters, confidence_level=level
@@ -200,6 +211,7 @@ def _computed_delta(
     )
     sign = 1.0 if direction == "higher" else -1.0
     notes = (
+        *misfits,
         *_runs_notes(sample, choice.interval),
         *choice.notes,
         *test.notes,
@@ -213,7 +225,7 @@ def _computed_delta(
         delta=mean(difference),
         standard_error=_standard_error(sample),
         difference_range=(float(difference.min()), float(difference.max())),
-        relative=_relative(sample, level),
+        relative=_relative(sample, methods),
         interval=choice.interval,
         bootstrap_interval=bootstrap,
         permutation_interval=permutation,
@@ -258,10 +270,44 @@ def _runs_notes(sample: PairedSample, interval: Interval | None) -> tuple[Note, 
     return (runs_note(sample.runs),)
 
 
-def _relative(sample: PairedSample, level: float) -> RelativeDelta:
+def _fitting(
+    sample: PairedSample, methods: Methods, metric: str
+) -> tuple[Methods, tuple[Note, ...]]:
+    """Put the default in place of a method that does not fit, and say so."""
     from onechange.stats import choose
 
-    found = choose.relative_interval(sample, confidence_level=level)
+    misfits = {
+        "interval": choose.misfit_of_interval(methods.interval, sample),
+        "test": choose.misfit_of_test(methods.test, sample),
+    }
+    lacking = {
+        kind: misfit
+        for kind, misfit in misfits.items()
+        if misfit is not None
+        and (not methods.strict or getattr(methods, kind) in choose.RATIO_NAMES)
+    }
+    if not lacking:
+        return methods, ()
+    notes = tuple(
+        choose.misfit_note(metric, kind, getattr(methods, kind), misfit.reason)
+        for kind, misfit in lacking.items()
+    )
+    fitting = replace(
+        methods,
+        interval="auto" if "interval" in lacking else methods.interval,
+        test="auto" if "test" in lacking else methods.test,
+    )
+    return fitting, notes
+
+
+def _relative(sample: PairedSample, methods: Methods) -> RelativeDelta:
+    from onechange.stats import choose
+
+    found = choose.relative_interval(
+        sample,
+        name=choose.relative_name(methods.interval),
+        confidence_level=methods.confidence_level,
+    )
     return RelativeDelta(found.delta, found.interval, found.reason)
 
 
@@ -283,7 +329,8 @@ def _disagreements(
                 "it at the same level; the interval decides."
             )
             notes.append(Note("interval-and-test-disagree", text))
-    if _excludes_zero(bootstrap) != _excludes_zero(permutation):
+    comparable = not (bootstrap.degenerate or permutation.degenerate)
+    if comparable and _excludes_zero(bootstrap) != _excludes_zero(permutation):
         first = "bootstrap" if _excludes_zero(bootstrap) else "permutation"
         second = "permutation" if first == "bootstrap" else "bootstrap"
         text = f"The {first} interval excludes 0 and the {second} interval does not."

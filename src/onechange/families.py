@@ -327,7 +327,7 @@ def _interval_at(
     analysis: Analysis,
 ) -> Interval | None:
     """Compute the decision interval of a delta at the level of the family."""
-    from onechange.stats.choose import decision_interval
+    from onechange.stats.choose import INTERVAL_NAMES, decision_interval
 
     own = member.delta.interval
     if own is None:
@@ -337,7 +337,7 @@ def _interval_at(
     methods = variant.methods[member.delta.metric]
     found = decision_interval(
         sample,
-        name=own.method if methods.interval == "auto" else methods.interval,
+        name=own.method if own.method in INTERVAL_NAMES else methods.interval,
         confidence_level=level,
         n_resamples=methods.n_resamples,
         seed=methods.seed,

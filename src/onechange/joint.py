@@ -75,7 +75,7 @@ def joint_deltas(
         JointDelta(delta, overall)
         for delta in (
             *overall_deltas(strict, metrics, plan, resamples),
-            *rate_deltas(strict),
+            *rate_deltas(strict, plan),
         )
     ]
     level = levels.get("slices") or plan.analysis.confidence_level
@@ -102,7 +102,7 @@ def _alternative_primaries(
     def deltas(of: Sequence[VariantValues]) -> list[Delta]:
         return [
             delta
-            for delta in (*overall_deltas(of, chosen, plan, {}), *rate_deltas(of))
+            for delta in (*overall_deltas(of, chosen, plan, {}), *rate_deltas(of, plan))
             if delta.metric in names and delta.statistic in ("mean", "ratio")
         ]
 

@@ -294,12 +294,12 @@ def _filled(
 def _outer_interval(
     samples: Sequence[PairedSample], methods: Methods
 ) -> Interval | None:
-    from onechange.stats.choose import decision_interval
+    from onechange.stats.choose import decision_interval, fitting_interval
 
     ends = [
         decision_interval(
             sample,
-            name=methods.interval,
+            name=fitting_interval(methods.interval, sample),
             confidence_level=methods.confidence_level,
             n_resamples=methods.n_resamples,
             seed=methods.seed,
@@ -310,9 +310,13 @@ def _outer_interval(
 
 
 def _relative(sample: PairedSample, methods: Methods) -> Relative:
-    from onechange.stats.choose import relative_interval
+    from onechange.stats.choose import relative_interval, relative_name
 
-    return relative_interval(sample, confidence_level=methods.confidence_level)
+    return relative_interval(
+        sample,
+        name=relative_name(methods.interval),
+        confidence_level=methods.confidence_level,
+    )
 
 
 def _own_interval(

@@ -22,6 +22,7 @@ from onechange.statistic_deltas import (
     further_deltas,
     ratio_metric_delta,
 )
+from onechange.stats import choose
 from onechange.stats.estimate import Note
 from onechange.values import RATES, VariantValues
 
@@ -62,7 +63,7 @@ def overall_deltas(
     """
     asked = asked_statistics(plan.guardrails)
     return [
-        delta
+        _with_margin_note(delta, plan)
         for metric in metrics
         for part in variants
         for delta in (
@@ -72,15 +73,18 @@ def overall_deltas(
     ]
 
 
-def rate_deltas(variants: Sequence[VariantValues]) -> list[Delta]:
+def rate_deltas(variants: Sequence[VariantValues], plan: Plan) -> list[Delta]:
     """Compute the built-in rates of every variant."""
     return [
-        metric_delta(
-            name,
-            RATES[name],
-            variant.rates[name],
-            variant.methods[name],
-            variant_name=variant.name,
+        _with_margin_note(
+            metric_delta(
+                name,
+                RATES[name],
+                variant.rates[name],
+                variant.methods[name],
+                variant_name=variant.name,
+            ),
+            plan,
         )
         for variant in variants
         for name in variant.rates
@@ -182,6 +186,28 @@ def with_compositions(
     return tuple(found)
 
 
+def _with_margin_note(delta: Delta, plan: Plan) -> Delta:
+    """Note an interval that was asked for and is not for margins in percent."""
+    name = plan.analysis.interval
+    if delta.statistic not in ("mean", "loss_rate") or delta.relative is None:
+        return delta
+    if choose.relative_name(name) == name:
+        return delta
+    margins = [
+        rule.margin
+        for rule in plan.guardrails
+        if (rule.metric, rule.statistic) == (delta.metric, delta.statistic)
+        and isinstance(rule.margin, str)
+        and rule.rule == "interval"
+    ]
+    if not margins:
+        return delta
+    subject = f"The margin {margins[0]} of {delta.metric}"
+    reason = "is not for relative deltas"
+    note = choose.misfit_note(subject, "interval", name, reason)
+    return replace(delta, notes=(*delta.notes, note))
+
+
 def _overall_delta(
     variant: VariantValues, metric: Metric, *, everything: bool
 ) -> Delta:
@@ -195,8 +221,6 @@ def _overall_delta(
             variant.methods[metric.name],
             variant_name=variant.name,
         )
-        notes = (*variant.notes[metric.name], *delta.notes)
-        delta = replace(delta, notes=notes)
     limits = statistic_bounds(variant, metric, "mean", everything=everything)
     return delta if limits is None else _with_bounds(delta, limits)
 

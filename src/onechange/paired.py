@@ -102,6 +102,7 @@ def paired_delta(
         test=test,
         n_resamples=n_resamples,
         seed=seed,
+        strict=True,
     )
     delta = metric_delta("score", direction, values, methods)
     left_out = int(b.size - delta.n_pairs)

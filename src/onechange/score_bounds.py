@@ -130,6 +130,7 @@ def ratio_bounds(
             choose.ratio_delta(
                 *filled,
                 clusters=clusters,
+                name=choose.ratio_name(methods.interval),
                 confidence_level=methods.confidence_level,
                 score_range=metric.range,
             )

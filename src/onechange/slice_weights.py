@@ -12,8 +12,9 @@ from onechange.delta import Delta, Methods, MetricValues, metric_sample
 from onechange.plan import Metric
 from onechange.slices import SliceLabel
 from onechange.stats.estimate import Interval
+from onechange.stats.fitting import clustered
 from onechange.stats.interval import clip, student_interval, wider
-from onechange.stats.methods import clustered, score_width
+from onechange.stats.methods import score_width
 from onechange.stats.reweight import (
     mover_interval,
     normalised,
@@ -193,7 +194,9 @@ class _Mix:
 
     def _runs_count(self, whole: PairedSample) -> bool:
         """Whether the decision intervals of this metric count whole runs."""
-        name = self.methods.interval
+        from onechange.stats.choose import fitting_interval
+
+        name = fitting_interval(self.methods.interval, whole)
         differ = whole.runs is not None and whole.runs.differ
         return name == "two-way" or (name == "auto" and differ)
 

@@ -198,7 +198,7 @@ def quantile_metric_delta(
         n_clusters=_n_clusters(values, use),
         baseline_interval=limits[0],
         variant_interval=limits[1],
-        notes=found.notes,
+        notes=(*_other_method(shared, methods, ("percentile",)), *found.notes),
     )
     return delta, Resamples(found.resamples, found.relative_resamples)
 
@@ -264,12 +264,11 @@ def loss_rate_delta(
     """
     direction = metric.direction or "higher"
     lost = loss_values(variant.metrics[metric.name], threshold, direction)
-    methods = replace(variant.methods[metric.name], interval="auto", test="auto")
     delta = metric_delta(
         metric.name,
         "lower",
         lost,
-        methods,
+        variant.methods[metric.name],
         questions=questions,
         slice_label=slice_label,
         variant_name=variant.name,
@@ -324,15 +323,15 @@ def ratio_metric_delta(
         RatioPair(top.baseline[use], bottom.baseline[use]),
         RatioPair(top.variant[use], bottom.variant[use]),
         clusters=None if top.clusters is None else top.clusters[use],
+        name=choose.ratio_name(methods.interval),
         confidence_level=methods.confidence_level,
         score_range=metric.range,
     )
     relative = found.relative
-    notes = (
-        ()
-        if found.reason is None
-        else (Note("test-undefined", f"{metric.name}: {found.reason}."),)
-    )
+    notes = _other_method(shared, methods, choose.RATIO_NAMES)
+    if found.reason is not None:
+        text = f"{metric.name}: {found.reason}."
+        notes = (*notes, Note("test-undefined", text))
     return replace(
         shared,
         baseline=found.baseline,
@@ -346,6 +345,23 @@ def ratio_metric_delta(
         test=relative.test,
         notes=notes,
     )
+
+
+def _other_method(
+    delta: Delta, methods: Methods, fitting: Sequence[str]
+) -> tuple[Note, ...]:
+    """Note the methods that were asked for and are for means, not this statistic."""
+    kind = "ratio metrics" if delta.statistic == "ratio" else "quantiles"
+    subject = delta.metric
+    if delta.statistic != "ratio":
+        subject = f"{delta.metric} ({delta.statistic})"
+    reason = f"is not for {kind}"
+    notes = []
+    if methods.interval not in ("auto", *fitting):
+        notes.append(choose.misfit_note(subject, "interval", methods.interval, reason))
+    if methods.test != "auto":
+        notes.append(choose.misfit_note(subject, "test", methods.test, reason))
+    return tuple(notes)
 
 
 def _trial_values(arm: ArmTable, metric: str, use: BoolArray) -> TrialValues:

@@ -7,18 +7,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from onechange.delta import Methods, MetricValues
+from onechange.delta import Methods, MetricValues, metric_sample
 from onechange.errors import InputError, PlanError
 from onechange.missing import filled_means
 from onechange.pairs import Pairs, question_means, rate
 from onechange.plan import Metric, Plan
-from onechange.stats.estimate import Note
+from onechange.stats import choose
+from onechange.stats.fitting import check_fit
 from onechange.stats.names import BINARY_NAMES
 from onechange.trials import MetricTrials, metric_trials, rate_runs
 
 __all__ = ["RATES", "VariantValues", "asked_methods", "variant_values"]
 
 LARGEST_SCORE = 1e100
+# Names of methods for one kind of data; those for relative deltas suit every run.
+KIND_NAMES = BINARY_NAMES | {"cr2-t", "guarded-cr2-t", "two-way", "hall", "wilson"}
 RATES = {"failed": "lower", "unscored": "lower", "answered": "higher"}
 
 
@@ -27,8 +30,8 @@ class VariantValues:
     """One variant paired with the baseline, with what each delta is computed from.
 
     `metrics` and `rates` hold the question means by name, `methods` the methods that
-    fit them, `notes` where that is not what was asked for, `trials` the run-to-run
-    variation of each metric that both arms have.
+    were asked for, `trials` the run-to-run variation of each metric that both arms
+    have.
     """
 
     name: str
@@ -36,7 +39,6 @@ class VariantValues:
     metrics: dict[str, MetricValues]
     rates: dict[str, MetricValues]
     methods: dict[str, Methods]
-    notes: dict[str, tuple[Note, ...]]
     trials: dict[str, MetricTrials]
 
 
@@ -65,6 +67,9 @@ def variant_values(
     ------
     PlanError
         When the policy for unscored questions does not fit a metric.
+    MethodError
+        When a method that is asked for by name is for another kind of data than any
+        of the metrics.
     """
     values = {metric.name: _metric_values(pairs, metric, plan) for metric in metrics}
     _check_size(values)
@@ -78,15 +83,14 @@ def variant_values(
         values[key] = replace(values[key], runs=runs, arm_runs=found.arm_runs)
     measured = {rate_name: _rate_values(pairs, rate_name, plan) for rate_name in RATES}
     rates = {key: value for key, value in measured.items() if value is not None}
-    some_binary = any(metric.binary for metric in values.values())
-    fitted = _fitted({**rates, **values}, asked_methods(plan), some_binary=some_binary)
+    asked = asked_methods(plan)
+    _check_methods(values, asked)
     return VariantValues(
         name=name,
         pairs=pairs,
         metrics=values,
         rates=rates,
-        methods={key: methods for key, (methods, _) in fitted.items()},
-        notes={key: notes for key, (_, notes) in fitted.items()},
+        methods=dict.fromkeys((*rates, *values), asked),
         trials=trials,
     )
 
@@ -102,37 +106,22 @@ def asked_methods(plan: Plan) -> Methods:
     )
 
 
-def _fitted(
-    values: Mapping[str, MetricValues], asked: Methods, *, some_binary: bool
-) -> dict[str, tuple[Methods, tuple[Note, ...]]]:
-    """Methods per metric: one for scores of 0 and 1 gives way on other scores.
+def _check_methods(values: Mapping[str, MetricValues], asked: Methods) -> None:
+    """Refuse a method for another kind of data than any metric of the run.
 
-    One call names one method for all metrics. Where it suits some metric but not
-    another, that one gets ``auto`` and a note; where it suits none, the name stays
-    and is refused with the way out.
+    One call names one method for all metrics. Where it suits some metric, the others
+    get the default with a note.
     """
-    fitted = {}
-    for name, metric in values.items():
-        misfit = {
-            kind: method
-            for kind, method in (("interval", asked.interval), ("test", asked.test))
-            if method in BINARY_NAMES and some_binary and not metric.binary
-        }
-        notes = tuple(
-            Note(
-                "method-does-not-fit",
-                f'The {kind} "{method}" is for scores of 0 and 1; {name} has others '
-                'and gets "auto".',
-            )
-            for kind, method in misfit.items()
-        )
-        fitting = replace(
-            asked,
-            interval="auto" if "interval" in misfit else asked.interval,
-            test="auto" if "test" in misfit else asked.test,
-        )
-        fitted[name] = (fitting, notes)
-    return fitted
+    for kind, name, misfit_of in (
+        ("interval", asked.interval, choose.misfit_of_interval),
+        ("test", asked.test, choose.misfit_of_test),
+    ):
+        if name not in KIND_NAMES:
+            continue
+        samples = [metric_sample(metric) for metric in values.values()]
+        misfits = [misfit_of(name, sample) for sample in samples if sample.n_pairs]
+        if misfits and all(misfit and misfit.by_kind for misfit in misfits):
+            check_fit(kind, name, misfits[0])
 
 
 def _check_size(values: Mapping[str, MetricValues]) -> None:

@@ -92,16 +92,16 @@ class Scope:
     def analysis(self, delta: Delta) -> Analysis:
         """Return the settings of the analysis with the interval that a delta got.
 
-        A method that was asked for by name and does not fit the metric was replaced;
-        with several variants, or primaries of which any may pass, the level is the one
-        at which all hold together.
+        A delta corrected by human labels has its own; with several variants, or
+        primaries of which any may pass, the level is the one at which all hold
+        together.
         """
         asked = self.plan.analysis
         for row in self.comparison.joint:
             if row.delta is delta:
                 asked = replace(asked, confidence_level=row.confidence_level)
-        used = None if delta.interval is None else delta.interval.method
-        return asked if used == asked.interval else replace(asked, interval="auto")
+        corrected = any(row.corrected is delta for row in self.comparison.labelled)
+        return replace(asked, interval="auto") if corrected else asked
 
     @property
     def several(self) -> bool:

@@ -129,9 +129,10 @@ def needed_margins(
     found = np.full(n_simulations, np.inf)
     drawn = simulated_scores(pilot, design, 0.0, n_simulations=n_simulations, seed=seed)
     for index, (scores, _) in enumerate(drawn):
+        sample = scores.sample()
         chosen = choose.decision_interval(
-            scores.sample(),
-            name=analysis.interval,
+            sample,
+            name=choose.fitting_interval(analysis.interval, sample),
             confidence_level=analysis.confidence_level,
             n_resamples=analysis.n_resamples,
             seed=analysis.seed,

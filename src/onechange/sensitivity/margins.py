@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from onechange.errors import MethodError
 from onechange.plan import Analysis, relative_margin
 from onechange.stats import choose
 from onechange.stats.estimate import Interval
@@ -245,13 +244,14 @@ def _pvalue(
             sample,
             delta,
             alternative=alternative,
+            name=choose.relative_name(analysis.interval),
             confidence_level=analysis.confidence_level,
         )
     return choose.margin_pvalue(
         sample,
         delta,
         alternative=alternative,
-        name=analysis.interval,
+        name=choose.fitting_interval(analysis.interval, sample),
         confidence_level=analysis.confidence_level,
         n_resamples=analysis.n_resamples,
         seed=analysis.seed,
@@ -274,19 +274,18 @@ def _unchanged_interval(
     name = "auto" if analysis.interval == "two-way" else analysis.interval
     if relative:
         interval = choose.relative_interval(
-            unchanged, confidence_level=analysis.confidence_level
+            unchanged,
+            name=choose.relative_name(analysis.interval),
+            confidence_level=analysis.confidence_level,
         ).interval
     else:
-        try:
-            interval = choose.decision_interval(
-                unchanged,
-                name=name,
-                confidence_level=analysis.confidence_level,
-                n_resamples=analysis.n_resamples,
-                seed=analysis.seed,
-            ).interval
-        except MethodError:  # the named method does not exist without changed answers
-            return None
+        interval = choose.decision_interval(
+            unchanged,
+            name=choose.fitting_interval(name, unchanged),
+            confidence_level=analysis.confidence_level,
+            n_resamples=analysis.n_resamples,
+            seed=analysis.seed,
+        ).interval
     if interval is None or interval.degenerate or interval.low == interval.high:
         return None
     ends = (interval.low, interval.high)

@@ -154,7 +154,9 @@ def _margin_status(
         return estimate_margin_status(before, after, float(margin or 0), direction)
     if isinstance(margin, str):
         relative = choose.relative_interval(
-            scores.sample(), confidence_level=analysis.confidence_level
+            scores.sample(),
+            name=choose.relative_name(analysis.interval),
+            confidence_level=analysis.confidence_level,
         )
         size, interval = relative_margin(margin), relative.interval
     else:
@@ -190,7 +192,7 @@ def _limit_status(
 
 def _interval(scores: Scores, analysis: Analysis, *, quick: bool) -> Interval | None:
     sample = scores.sample()
-    name = analysis.interval
+    name = choose.fitting_interval(analysis.interval, sample)
     runs_differ = sample.runs is not None and sample.runs.differ
     if quick and name == "auto" and not runs_differ:
         chosen = choose.automatic_interval(

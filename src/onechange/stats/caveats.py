@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from onechange.stats.cluster import largest_share
 from onechange.stats.estimate import Note
+from onechange.stats.fitting import clustered
 from onechange.stats.interval import skewness
-from onechange.stats.methods import clustered
 from onechange.stats.sample import PairedSample
 from onechange.stats.signflip import n_min
 

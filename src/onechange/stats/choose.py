@@ -14,11 +14,18 @@ from onechange.errors import MethodError
 from onechange.stats.arm import arm_interval
 from onechange.stats.caveats import enough_units, sample_notes
 from onechange.stats.estimate import Choice, Interval, Note, TestResult
+from onechange.stats.fitting import (
+    check_fit,
+    clustered,
+    fitting_interval,
+    misfit_note,
+    misfit_of_interval,
+    misfit_of_test,
+)
 from onechange.stats.interval import clip
 from onechange.stats.methods import (
     Method,
     Sampling,
-    clustered,
     mean_method,
     touching_pvalue,
     with_two_way,
@@ -30,6 +37,7 @@ from onechange.stats.quantile import (
     quantile_margin_pvalue,
 )
 from onechange.stats.relative import (
+    RATIO_NAMES,
     Relative,
     fieller_margin_pvalue,
     ratio_delta,
@@ -43,19 +51,26 @@ from onechange.stats.twoway import run_law
 
 __all__ = [
     "INTERVAL_NAMES",
+    "RATIO_NAMES",
     "TEST_NAMES",
     "Choice",
     "arm_interval",
     "automatic_interval",
     "decision_interval",
     "decision_test",
+    "fitting_interval",
     "margin_pvalue",
+    "misfit_note",
+    "misfit_of_interval",
+    "misfit_of_test",
     "quantile_arm_interval",
     "quantile_delta",
     "quantile_margin_pvalue",
     "ratio_delta",
+    "ratio_name",
     "relative_interval",
     "relative_margin_pvalue",
+    "relative_name",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -125,12 +140,16 @@ def decision_interval(
     tail = tail_probability(confidence_level)
     sampling = Sampling(n_resamples, seed)
     method = _bound_method(sample, name, confidence_level, two_way, sampling)
-    exists = method is not None
+    interval = None if method is None else method.interval(tail)
+    flat = interval is not None and interval.low == interval.high
+    exists = interval is not None and not flat
     notes = sample_notes(sample, confidence_level, interval=exists)
     enough = enough_units(notes)
-    if method is None:
+    if interval is None:
         return Choice(None, (*notes, *_why_none(sample, enough=enough)), enough)
-    interval = replace(method.interval(tail), confidence_level=confidence_level)
+    if flat:
+        return Choice(None, (*notes, _no_width(interval, sample)), enough)
+    interval = replace(interval, confidence_level=confidence_level)
     return Choice(_attainable(interval, sample), (*notes, *interval.notes), enough)
 
 
@@ -248,13 +267,39 @@ def relative_interval(
     >>> relative_interval(paired_sample(np.zeros(8), np.ones(8))).reason
     'the baseline mean is 0'
     """
-    resolved = "guarded-fieller" if name == "auto" else name
+    resolved = ratio_name(name) if name == "auto" else name
     found = relative_by_name(sample, name=resolved, confidence_level=confidence_level)
     few = not clustered(sample) and sample.n_pairs < n_min(confidence_level)
     if name != "auto" or not few or found.interval is None:
         return found
     fewest = n_min(confidence_level)
     return Relative(found.delta, reason=f"fewer than {fewest} questions")
+
+
+def relative_name(name: str) -> str:
+    """Name of the interval of relative deltas under the asked interval.
+
+    Parameters
+    ----------
+    name : str
+        ``auto`` or a name from `INTERVAL_NAMES`.
+
+    Returns
+    -------
+    str
+        The name itself if it is for relative deltas, else ``auto``.
+
+    Examples
+    --------
+    >>> relative_name("fieller"), relative_name("t")
+    ('fieller', 'auto')
+    """
+    return name if name in RATIO_NAMES else "auto"
+
+
+def ratio_name(name: str) -> str:
+    """Name of the interval of a ratio metric under the asked interval."""
+    return name if name in RATIO_NAMES else "guarded-fieller"
 
 
 def relative_margin_pvalue(
@@ -302,10 +347,7 @@ def _bound_method(
     known_name(name, INTERVAL_NAMES, "an interval")
     two_way = run_law(sample, name) if two_way is None else two_way
     if name == "two-way" and two_way is None:
-        raise MethodError(
-            'The interval "two-way" needs two or more trials of at least 10 questions '
-            'in some arm; add trials or choose "auto".'
-        )
+        check_fit("interval", name, misfit_of_interval(name, sample))
     if name not in ("auto", "two-way"):
         return mean_method(name, sample, sampling)
     chosen = automatic_interval(sample, confidence_level=confidence_level)
@@ -325,6 +367,17 @@ def _why_none(sample: PairedSample, *, enough: bool) -> tuple[Note, ...]:
         "unless the metric's range is declared (--range NAME=LOW,HIGH)."
     )
     return (Note("equal-differences", text),)
+
+
+def _no_width(interval: Interval, sample: PairedSample) -> Note:
+    n = sample.n_pairs
+    text = (
+        f"These {n} differences show no spread to {interval.method}, whose interval "
+        'would have no width, so there is none; "auto" allows for what was not seen.'
+    )
+    if n == 1:
+        text = "One question shows no spread, so there is no interval."
+    return Note("equal-differences", text)
 
 
 def _attainable(interval: Interval, sample: PairedSample) -> Interval:

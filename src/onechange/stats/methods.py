@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from onechange.errors import MethodError
 from onechange.stats.binary import BINARY_LIMITS, binary_table
 from onechange.stats.cluster import (
     bell_mccaffrey_df,
@@ -15,15 +14,15 @@ from onechange.stats.cluster import (
 )
 from onechange.stats.cluster_binary import stretched_limits
 from onechange.stats.estimate import Interval
+from onechange.stats.fitting import check_fit, clustered, misfit_of_interval
 from onechange.stats.interval import hall_limits, wider
-from onechange.stats.names import BOOTSTRAP_NAMES, INTERVAL_NAMES, known_name
+from onechange.stats.names import BOOTSTRAP_NAMES
 from onechange.stats.sample import PairedSample
 from onechange.stats.student import StudentLaw, guarded_t_law, normal_quantile, t_law
 
 __all__ = [
     "Method",
     "Sampling",
-    "clustered",
     "mean_method",
     "score_width",
     "touching_pvalue",
@@ -32,12 +31,6 @@ __all__ = [
 
 Limits = tuple[float, float]
 OneSided = Callable[[float, str], float | None]
-
-_OTHER_TARGET = {
-    "fieller": "is for relative deltas and ratio metrics",
-    "guarded-fieller": "is for relative deltas and ratio metrics",
-    "wilson": "is for one arm's own share",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +71,6 @@ class Method:
     finest: float = 1e-300
 
 
-def clustered(sample: PairedSample) -> bool:
-    """Whether clusters are declared and one has more than one question."""
-    n_clusters = sample.n_clusters
-    return n_clusters is not None and n_clusters < sample.n_pairs
-
-
 def score_width(sample: PairedSample) -> float | None:
     """Width of the score range: declared, or 1 for a binary metric."""
     if sample.score_range is not None:
@@ -112,22 +99,11 @@ def mean_method(name: str, sample: PairedSample, sampling: Sampling) -> Method |
     MethodError
         If the method does not fit this kind of data.
     """
-    known_name(name, INTERVAL_NAMES, "an interval")
-    if name in _OTHER_TARGET:
-        raise MethodError(
-            f'The interval "{name}" {_OTHER_TARGET[name]}, not for a delta of means; '
-            'choose "auto" or another name.'
-        )
+    check_fit("interval", name, misfit_of_interval(name, sample))
     if name in BINARY_LIMITS or name == "newcombe-cluster":
         return _binary_method(name, sample)
     if name in BOOTSTRAP_NAMES:
         return _bootstrap_method(name, sample, sampling)
-    if name in ("cr2-t", "guarded-cr2-t") and sample.clusters is None:
-        way_out = name.replace("cr2-", "")
-        raise MethodError(
-            f'The interval "{name}" needs clusters, and none are declared; declare '
-            f'them (--cluster COLUMN) or choose "{way_out}".'
-        )
     if name == "hall":
         return _hall_method(sample)
     if name == "sign-flip":
@@ -206,16 +182,6 @@ def _method_of_law(name: str, law: StudentLaw | None) -> Method | None:
 
 
 def _binary_method(name: str, sample: PairedSample) -> Method | None:
-    if not sample.binary:
-        raise MethodError(
-            f'The interval "{name}" is for scores of 0 and 1, and this metric has '
-            'others; choose "auto", "sign-flip+guarded-t" or "t".'
-        )
-    if name == "newcombe-cluster" and sample.clusters is None:
-        raise MethodError(
-            'The interval "newcombe-cluster" needs clusters, and none are declared; '
-            'declare them (--cluster COLUMN) or choose "newcombe".'
-        )
     if sample.n_pairs == 0:
         return None
     base = BINARY_LIMITS[name.removesuffix("-cluster")]
@@ -265,11 +231,6 @@ def _bootstrap_method(name: str, sample: PairedSample, sampling: Sampling) -> Me
 
 
 def _hall_method(sample: PairedSample) -> Method | None:
-    if clustered(sample):
-        raise MethodError(
-            'The interval "hall" treats questions as independent, and clusters are '
-            'declared; choose "guarded-cr2-t".'
-        )
     if sample.n_pairs < 2:
         return None
 

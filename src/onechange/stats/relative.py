@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from onechange.errors import MethodError
 from onechange.stats.estimate import Interval, TestResult
-from onechange.stats.methods import clustered, score_width
+from onechange.stats.fitting import clustered
+from onechange.stats.methods import score_width
 from onechange.stats.ratio import (
     Moments,
     RatioPair,
@@ -140,9 +141,9 @@ def relative_by_name(
         return Relative(delta, reason=reason)
     limits = fieller_limits(moments, tail)
     assert limits is not None, "the ratio is defined"
-    interval = Interval(
-        *limits, confidence_level, name, degenerate=limits[0] == limits[1]
-    )
+    if limits[0] == limits[1]:
+        return Relative(delta, reason=f"the arms show no spread to {name}")
+    interval = Interval(*limits, confidence_level, name)
     if never_negative(sample):
         interval = replace(interval, low=max(interval.low, -1.0))
     return Relative(delta, interval, test=_ratio_test(moments, name))
@@ -242,6 +243,8 @@ def ratio_delta(
         held = replace(relative.interval, low=max(relative.interval.low, -1.0))
         relative = replace(relative, interval=held)
     unclear = "a denominator's sum is not clearly above 0, or nothing changed"
+    if limits is not None and limits[0] == limits[1]:
+        limits = None
 
     def interval(pair: tuple[float, float] | None) -> Interval | None:
         if pair is None:

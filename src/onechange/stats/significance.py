@@ -6,11 +6,10 @@ import math
 
 import numpy as np
 
-from onechange.errors import MethodError
 from onechange.stats.binary import binary_table, mcnemar_test
 from onechange.stats.cluster import cr2_law
 from onechange.stats.estimate import Note, TestResult
-from onechange.stats.methods import clustered
+from onechange.stats.fitting import check_fit, clustered, misfit_of_test
 from onechange.stats.sample import PairedSample
 from onechange.stats.student import t_law
 
@@ -40,8 +39,8 @@ def named_test(name: str, sample: PairedSample) -> TestResult:
     from onechange.stats.signflip import signflip_test
 
     clusters = sample.clusters if clustered(sample) else None
+    check_fit("test", name, misfit_of_test(name, sample))
     if name.startswith("mcnemar"):
-        _check_mcnemar(name, sample)
         table = binary_table(sample.baseline, sample.variant)
         return mcnemar_test(table.only_baseline, table.only_variant, method=name)
     if name == "t":
@@ -49,19 +48,6 @@ def named_test(name: str, sample: PairedSample) -> TestResult:
     if name == "wilcoxon":
         return wilcoxon_test(sample.difference, clusters=clusters)
     return signflip_test(sample.difference, clusters=clusters)
-
-
-def _check_mcnemar(name: str, sample: PairedSample) -> None:
-    if not sample.binary:
-        raise MethodError(
-            f'The test "{name}" is for scores of 0 and 1, and this metric has others; '
-            'choose "auto" or "sign-flip".'
-        )
-    if clustered(sample):
-        raise MethodError(
-            f'The test "{name}" treats questions as independent, and clusters are '
-            'declared; choose "auto" or "sign-flip", which flips whole clusters.'
-        )
 
 
 def _t_test(sample: PairedSample) -> TestResult:
