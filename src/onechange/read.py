@@ -5,26 +5,21 @@ from __future__ import annotations
 import glob
 import hashlib
 import re
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onechange import cells, formats
+from onechange import formats
 from onechange.assemble import assemble, in_sorted_order
 from onechange.errors import InputError
-from onechange.formats.source import (
-    MAX_BYTES,
-    Document,
-    load,
-    parse_json,
-    refuse_pointer,
-)
+from onechange.formats.beside import is_settings, settings_beside
+from onechange.formats.source import MAX_BYTES, Document, load, refuse_pointer
+from onechange.formats.workbook import read_sheet
 from onechange.json_tables import json_table, lines_table
 from onechange.results import Columns, Results, SourceFile
 from onechange.roles import setting_value
-from onechange.tables import Table, csv_table
+from onechange.tables import ListColumn, Table, csv_table
 from onechange.trial_files import join_trials
 
 if TYPE_CHECKING:
@@ -34,7 +29,7 @@ __all__ = ["PLAIN_FORMATS", "Source", "read"]
 
 Source = "str | Path | Sequence[str | Path] | pd.DataFrame | Results"
 
-PLAIN_FORMATS = ("csv", "tsv", "jsonl", "json", "parquet")
+PLAIN_FORMATS = ("csv", "tsv", "jsonl", "json", "parquet", "xlsx")
 
 _SUFFIXES = {
     ".csv": "csv",
@@ -45,9 +40,9 @@ _SUFFIXES = {
     ".json": "json",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".xlsx": "xlsx",
 }
 _PARQUET = b"PAR1"
-_SETTINGS = (".settings.toml", ".settings.json")
 
 
 def read(
@@ -62,8 +57,8 @@ def read(
     Parameters
     ----------
     source : path, sequence of paths, pandas.DataFrame or Results
-        A file (CSV, TSV, JSON Lines, JSON array, Parquet, or the native file of an
-        evaluation tool); a folder or glob, or several paths: one file per trial.
+        A file (CSV, TSV, JSON Lines, JSON array, Parquet, .xlsx, or the native file of
+        an evaluation tool); a folder or glob, or several paths: one file per trial.
         `Results` are given back as they are.
     columns : Columns, optional
         Which column plays which role; the rest is inferred and noted.
@@ -129,7 +124,7 @@ def _read_path(
     if not path.exists() and glob.has_magic(str(path)):
         anchor = Path(path.anchor) if path.anchor else Path()
         matches = sorted(anchor.glob(str(path.relative_to(anchor))))
-        paths = [match for match in matches if not _is_settings(match)]
+        paths = [match for match in matches if not is_settings(match)]
         if not paths:
             raise InputError(f"{path}: no file matches; look at the pattern.")
         return _read_trials(paths, columns, input_format, name or _stem(path.parent))
@@ -151,7 +146,7 @@ def _files_of(folder: Path) -> list[Path]:
         for path in sorted(folder.iterdir())
         if path.is_file()
         and not path.name.startswith(".")
-        and not _is_settings(path)
+        and not is_settings(path)
         and (_suffix(path) in _SUFFIXES or formats.sniff(path) is not None)
     ]
     if not found:
@@ -216,6 +211,8 @@ def _plain_table(path: Path, known: str | None) -> tuple[Table, SourceFile]:
     kind = known or _SUFFIXES.get(_suffix(path))
     if kind == "parquet" or (kind is None and _starts_with(path, _PARQUET)):
         return _read_parquet(path)
+    if kind == "xlsx":
+        return _read_workbook(path)
     document = load(path)
     text, name = document.text, document.name
     if kind in (None, "json"):
@@ -247,6 +244,22 @@ def _read_parquet(path: Path) -> tuple[Table, SourceFile]:
     return parquet_table(data, name=path.name), file
 
 
+def _read_workbook(path: Path) -> tuple[Table, SourceFile]:
+    sheet = read_sheet(path)
+    by_column = (
+        zip(*sheet.rows, strict=True) if sheet.rows else [()] * len(sheet.header)
+    )
+    columns = {
+        name: ListColumn(cells)
+        for name, cells in zip(sheet.header, by_column, strict=True)
+    }
+
+    def place(row: int) -> str:
+        return f"{path.name}: row {sheet.numbers[row]}"
+
+    return Table(path.name, columns, len(sheet.rows), place), sheet.file
+
+
 def _bytes(path: Path) -> bytes:
     try:
         if path.stat().st_size > MAX_BYTES:
@@ -267,32 +280,11 @@ def _starts_with(path: Path, mark: bytes) -> bool:
         raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
 
 
-def _settings_beside(path: Path) -> tuple[dict[str, Any], list[SourceFile]]:
+def _settings_beside(path: Path) -> tuple[dict[str, Any], tuple[SourceFile, ...]]:
     """Read ``<stem>.settings.toml|json``: flat settings, and the file itself."""
-    beside = [path.with_name(_stem(path) + ending) for ending in _SETTINGS]
-    present = [candidate for candidate in beside if candidate.is_file()]
-    if not present:
-        return {}, []
-    if len(present) > 1:
-        names = " and ".join(candidate.name for candidate in present)
-        raise InputError(f"{path.name}: {names} both hold its settings; keep one.")
-    document = load(present[0])
-    name = document.name
-    if name.endswith(".toml"):
-        try:
-            value: Any = tomllib.loads(document.text)
-        except tomllib.TOMLDecodeError as error:
-            raise InputError(f"{name}: not TOML ({error}).") from error
-    else:
-        value = parse_json(document.text, name=name)
-    if not isinstance(value, Mapping):
-        raise InputError(f"{name}: expected an object of settings.")
-    flat = {key: setting_value(item) for key, item in cells.flatten(value).items()}
-    return flat, [document.file]
-
-
-def _is_settings(path: Path) -> bool:
-    return path.name.endswith(_SETTINGS)
+    beside = settings_beside(path)
+    flat = {key: setting_value(item) for key, item in beside.of_all().items()}
+    return flat, beside.files
 
 
 def _suffix(path: Path) -> str:

@@ -58,6 +58,12 @@ _LOOSE_ENDINGS = _TEXT_ENDINGS | _words(
 )
 # Scores that `onechange score` computes, whatever their last word.
 _COMPUTED = _words("evidence_in_context cited_in_context false_answer")
+# What a trace holds about one question: never a setting, even when all rows agree.
+_OF_QUESTIONS = _words(
+    "evidence retrieved selected candidates claims cited citations reference request "
+    "reference_claims supporting_facts reference_facts cosines answerable category "
+    "error failure_category failure_missing unscored_because"
+)
 # Endings of labels that may well be settings when they are constant.
 _MAYBE_SETTINGS = _words("name type prompt context contexts input output target")
 _SHOWN = 8  # names listed in a note
@@ -320,6 +326,8 @@ def _verdict(name: str, column: Column, missing: frozenset[str]) -> _Verdict:
     always = "_".join(words) in _ALWAYS_SETTINGS
     about_questions = "question" in words or words in (["qtype"], ["type"])
     could_be = not about_questions and ending not in _LOOSE_ENDINGS - _MAYBE_SETTINGS
+    of_question = name.split(".")[0] in _OF_QUESTIONS
+    could_be = could_be and not (of_question or _is_list(column.value(0)))
     looks_like_text = cells.score_value(column.value(0), missing) is None
     tally = column.tally() if looks_like_text else None  # quicker for labels
     if tally is not None:
@@ -337,13 +345,22 @@ def _verdict(name: str, column: Column, missing: frozenset[str]) -> _Verdict:
     if n_text:
         return _Verdict(label=True, first_text=int(np.flatnonzero(refused)[0]))
     by_ending = ending in _LABEL_ENDINGS | _TEXT_ENDINGS and name not in _COMPUTED
-    if name.startswith("(column ") or by_ending:
+    empty = of_question and n_numbers == 0
+    if name.startswith("(column ") or by_ending or empty:
         return _Verdict(label=True)
     constant = scores.size > 1 and bool(present.all() and np.all(scores == scores[0]))
     odd = constant and scores[0] not in (0.0, 1.0)
     by_name = odd and not _SETTING_WORDS.isdisjoint(words)
     setting = (always and n_numbers > 0) or by_name
     return _Verdict(scores=scores, setting=setting, constant=odd)
+
+
+def _is_list(value: object) -> bool:
+    """Whether a cell holds a list, also when it is written as JSON text."""
+    if isinstance(value, str):
+        text = value.strip()
+        return text.startswith("[") and text.endswith("]")
+    return isinstance(value, list | tuple)
 
 
 def _count_texts(tally: dict[str, int], missing: frozenset[str]) -> tuple[int, int]:

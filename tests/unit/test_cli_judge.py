@@ -194,3 +194,34 @@ def test_a_cluster_is_refused_with_the_reason(tmp_path: Path) -> None:
     done = run("judge-audit", *arms, "--labels", labels, "--cluster", "question")
     assert done.returncode == 2
     assert "independent" in done.stderr
+
+
+def test_a_filled_sheet_is_not_replaced(tmp_path: Path) -> None:
+    arms = _judged(tmp_path)
+    sheet = tmp_path / "labels.csv"
+    draw = ("judge-audit", *arms, "--draw", 10, "--out", sheet)
+    assert run(*draw).returncode == 0
+    _fill(sheet.read_text(), sheet)
+    before = sheet.read_bytes()
+    again = run(*draw)
+    assert again.returncode == 2
+    assert "labels in it would be lost" in again.stderr
+    assert sheet.read_bytes() == before
+    both = run("judge-audit", *arms, "--draw", 10, "--labels", sheet)
+    assert both.returncode == 2
+    assert "--draw and --labels do not go together" in both.stderr
+    own = run("judge-audit", *arms, "--draw", 10, "--out", arms[0], "--force")
+    assert own.returncode == 2
+    assert "is an input" in own.stderr
+    assert run(*draw, "--force").returncode == 0
+    assert sheet.read_bytes() != before
+
+
+def test_every_id_comes_back_from_a_sheet_as_it_was(tmp_path: Path) -> None:
+    ids = ["=1+1", "'=1+1", "''-x", "-3", "it's", "'quoted'", "q1"]
+    rows = [{"question_id": name, "arm": "variant", "label": 1} for name in ids]
+    path = tmp_path / "labels.csv"
+    path.write_text(sheet_csv(rows), encoding="utf-8")
+    assert [label.question_id for label in read_labels(path)] == ids
+    cells = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"))))
+    assert not any(row[0][:1] in "=+-@" for row in cells)

@@ -6,10 +6,13 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import openpyxl
 import pytest
 
+import onechange as oc
 from onechange.errors import InputError
+from onechange.formats import read_systems
 from onechange.score import ScoreOptions, append_rows, score, score_file, write_rows
 
 RECORDS = [
@@ -40,11 +43,12 @@ def test_json_lines_keep_null_and_lists(tmp_path: Path) -> None:
     assert rows[2]["recall_at_5"] is None
 
 
-def test_a_csv_table_cannot_run_a_formula(tmp_path: Path) -> None:
+def test_a_csv_table_keeps_every_text_as_it_is(tmp_path: Path) -> None:
     out = tmp_path / "results.csv"
-    write_rows(score(RECORDS), out)
+    write_rows(score([*RECORDS, {**LATER[0], "question_id": "=1+1"}]), out)
     rows = _csv_rows(out)
-    assert rows[0]["note"] == "'=1+1"
+    assert rows[0]["note"] == "=1+1"
+    assert rows[2]["question_id"] == "=1+1"
     assert rows[1]["note"] == 'x,"y"\nz'
     assert rows[0]["evidence"] == '["a"]'
     assert rows[1]["question_id"] == "007"
@@ -304,3 +308,227 @@ def test_scoring_can_append_and_write_at_once(tmp_path: Path) -> None:
     assert len(table.read_text(encoding="utf-8").splitlines()) == 2
     with pytest.raises(InputError, match="unknown kind of table"):
         score_file(tmp_path / "absent.jsonl", tmp_path / "out.parquet")
+
+
+def test_an_existing_table_is_replaced_only_when_forced(tmp_path: Path) -> None:
+    traces = _traces(tmp_path / "t.jsonl", RECORDS)
+    for name in ("out.csv", "out.jsonl", "out.xlsx"):
+        table = tmp_path / name
+        table.write_text("question_id,remark\nold,by hand\n", encoding="utf-8")
+        with pytest.raises(InputError, match="exists; use --append to add, or --force"):
+            score_file(traces, table)
+        assert "by hand" in table.read_text(encoding="utf-8")
+    score_file(traces, tmp_path / "out.csv", force=True)
+    assert len(_csv_rows(tmp_path / "out.csv")) == 2
+
+
+def test_the_traces_are_never_the_table(tmp_path: Path) -> None:
+    traces = _traces(tmp_path / "t.jsonl", RECORDS)
+    before = traces.read_bytes()
+    with pytest.raises(InputError, match="is the file of traces"):
+        score_file(traces, traces, force=True)
+    with pytest.raises(InputError, match="is the file of traces"):
+        score_file(traces, append_to=traces)
+    with pytest.raises(InputError, match="written and added to at once"):
+        score_file(traces, tmp_path / "a.csv", append_to=tmp_path / "a.csv")
+    assert traces.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["t.jsonl"]
+
+
+def test_two_tables_with_one_settings_file_have_the_same_settings(
+    tmp_path: Path,
+) -> None:
+    first = _traces(tmp_path / "a.jsonl", RECORDS)
+    later = _traces(tmp_path / "z.jsonl", LATER)
+    linear = ScoreOptions(gain="linear")
+    score_file(first, tmp_path / "N.csv")
+    fact = r"N\.settings\.json .* N\.csv .*gain 'exponential', now 'linear'"
+    with pytest.raises(InputError, match=fact):
+        score_file(first, tmp_path / "N.xlsx", options=linear)
+    assert not (tmp_path / "N.xlsx").exists()
+    with pytest.raises(InputError, match="was scored with other settings"):
+        score_file(later, append_to=tmp_path / "N.csv", options=linear)
+    score_file(first, tmp_path / "N.xlsx")
+    settings = json.loads((tmp_path / "N.settings.json").read_text(encoding="utf-8"))
+    assert settings["onechange"]["tables"] == ["N.csv", "N.xlsx"]
+    with pytest.raises(InputError, match=r"those of N\.xlsx"):
+        score_file(first, tmp_path / "N.csv", options=linear, force=True)
+    (tmp_path / "N.xlsx").unlink()
+    score_file(first, tmp_path / "N.csv", options=linear, force=True)
+    settings = json.loads((tmp_path / "N.settings.json").read_text(encoding="utf-8"))
+    assert settings["score"]["gain"] == "linear"
+    assert settings["onechange"]["tables"] == ["N.csv"]
+
+
+@pytest.mark.parametrize("suffix", ["toml", "json"])
+def test_settings_of_something_else_are_not_replaced(
+    tmp_path: Path, suffix: str
+) -> None:
+    traces = _traces(tmp_path / "run.traces.jsonl", RECORDS)
+    beside = tmp_path / f"run.settings.{suffix}"
+    beside.write_text({"toml": "top_k = 3\n", "json": '{"top_k": 3}'}[suffix], "utf-8")
+    before = beside.read_bytes()
+    with pytest.raises(InputError, match="choose another name"):
+        score_file(traces, tmp_path / "run.jsonl")
+    assert beside.read_bytes() == before
+    assert not (tmp_path / "run.jsonl").exists()
+
+
+def test_settings_of_an_own_table_are_kept_when_scores_join_it(tmp_path: Path) -> None:
+    table = tmp_path / "own.jsonl"
+    table.write_text('{"question_id": "old", "human": 1}\n', encoding="utf-8")
+    beside = tmp_path / "own.settings.json"
+    beside.write_text('{"retriever": {"top_k": 3}}', encoding="utf-8")
+    append_rows(score(LATER), table, settings={"retriever": {"top_k": 3}})
+    settings = json.loads(beside.read_text(encoding="utf-8"))
+    assert settings["retriever"] == {"top_k": 3}
+    assert settings["score"]["gain"] == "exponential"
+    more = score([{**LATER[0], "question_id": "q4"}])
+    with pytest.raises(InputError, match=r"retriever\.top_k 3, now 8"):
+        append_rows(more, table, settings={"retriever": {"top_k": 8}})
+
+
+def test_a_table_with_decimal_commas_gets_decimal_commas(tmp_path: Path) -> None:
+    options = ScoreOptions(new_columns="leave out")
+    table = tmp_path / "all.csv"
+    before = "question_id;recall_at_5;note\nq1;0,5;v 1.5\n"
+    table.write_text(before, encoding="utf-8")
+    append_rows(score([{**LATER[0], "evidence": ["a", "z"]}]), table, options=options)
+    assert table.read_text(encoding="utf-8") == f"{before}q3;0,5;–\n"
+    table.write_text(f"{before}q2;0.5;\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"with a comma \(0,5\) and with a point"):
+        append_rows(score(LATER), table, options=options)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".xlsx"])
+def test_a_row_without_a_trial_does_not_join_rows_with_trials(
+    tmp_path: Path, suffix: str
+) -> None:
+    with_trial = score([{**LATER[0], "trial": 1}])
+    for name, first, second in (
+        ("a", with_trial, score(LATER)),
+        ("b", score(LATER), with_trial),
+    ):
+        table = tmp_path / f"{name}{suffix}"
+        write_rows(first, table)
+        options = ScoreOptions(new_columns="add")
+        with pytest.raises(InputError, match="question 'q3' is there already"):
+            append_rows(second, table, options=options)
+
+
+def test_columns_can_be_added_to_a_csv_table(tmp_path: Path) -> None:
+    table = tmp_path / "all.csv"
+    table.write_bytes(b'question_id,remark\r\nold,"two\r\nlines, yes"\r\n\r\nolder,=1')
+    added = score([{"question_id": "q3", "evidence": ["a"], "retrieved": ["a"]}])
+    append_rows(added, table, options=ScoreOptions(new_columns="add"))
+    rows = _csv_rows(table)
+    assert [row["question_id"] for row in rows] == ["old", "older", "q3"]
+    assert rows[0]["remark"] == "two\r\nlines, yes"
+    assert rows[0]["hit_at_5"] == ""
+    assert rows[1]["remark"] == "=1"
+    assert rows[2]["hit_at_5"] == "1.0"
+    assert b'old,"two\r\nlines, yes",' in table.read_bytes()
+
+
+def test_a_later_batch_with_a_failed_run_fits_the_csv_table(tmp_path: Path) -> None:
+    table = tmp_path / "all.csv"
+    write_rows(score(RECORDS), table)
+    failed = {"question_id": "q9", "status": "failed", "error": "timeout"}
+    append_rows(score([failed]), table)
+    rows = _csv_rows(table)
+    assert (rows[2]["status"], rows[2]["error"]) == ("failed", "timeout")
+    assert rows[0]["error"] == ""
+
+
+def test_runs_in_one_table_compare_by_the_column_that_names_them(
+    tmp_path: Path,
+) -> None:
+    for suffix in (".jsonl", ".csv", ".xlsx"):
+        table = tmp_path / f"runs{suffix[1:]}{suffix}"
+        for depth, found in ((3, "b"), (8, "a")):
+            records = [
+                {"question_id": f"q{i}", "evidence": ["a"], "retrieved": [found]}
+                for i in range(8)
+            ]
+            traces = _traces(tmp_path / f"topk{depth}.jsonl", records)
+            (tmp_path / f"topk{depth}.settings.toml").write_text(
+                f"[retriever]\ntop_k = {depth}\n", encoding="utf-8"
+            )
+            options = ScoreOptions(constants={"run": f"topk{depth}"})
+            if depth == 3:
+                score_file(traces, table, options=options)
+            else:
+                score_file(traces, options=options, append_to=table)
+        found = read_systems(table, systems=["topk3", "topk8"])
+        assert [arm.metrics["hit_at_5"].mean() for arm in found.values()] == [0, 1]
+        tops = [arm.settings["retriever.top_k"] for arm in found.values()]
+        assert tops == [3, 8]
+        assert all(arm.settings["score.k"] == [5] for arm in found.values())
+        assert not any(
+            "onechange" in key for arm in found.values() for key in arm.settings
+        )
+
+
+def test_a_batch_of_the_same_run_must_have_its_settings(tmp_path: Path) -> None:
+    table = tmp_path / "runs.jsonl"
+    options = ScoreOptions(constants={"run": "a"})
+    rows = score(RECORDS, options=options)
+    write_rows(rows, table, settings={"top_k": 3}, run=options.constants)
+    more = score(LATER, options=options)
+    with pytest.raises(InputError, match="top_k 3, now 8"):
+        append_rows(more, table, options=options, settings={"top_k": 8})
+    append_rows(more, table, options=options, settings={"top_k": 3})
+    assert oc.read(table).settings["top_k"] == 3
+
+
+def test_a_workbook_of_scores_is_read_like_the_text_tables(tmp_path: Path) -> None:
+    records = [{**RECORDS[0], "answer": "=1+1", "reference": "2"}, RECORDS[1]]
+    records[1] = {**records[1], "status": "failed"}
+    paths = [tmp_path / f"{kind}.{kind}" for kind in ("jsonl", "csv", "xlsx")]
+    for path in paths:
+        write_rows(score(records), path)
+    first, *others = [oc.read(path) for path in paths]
+    for arm in others:
+        assert arm.question_id.tolist() == first.question_id.tolist() == ["007", "q1"]
+        assert arm.metrics.keys() == first.metrics.keys()
+        for name, values in first.metrics.items():
+            np.testing.assert_array_equal(arm.metrics[name], values)
+        assert arm.status is not None
+        assert first.status is not None
+        assert arm.status.tolist() == first.status.tolist()
+        assert arm.labels["answer"].tolist() == first.labels["answer"].tolist()
+
+
+def test_a_formula_without_a_value_is_not_read_as_unscored(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    book = openpyxl.Workbook()
+    book.active.append(["question_id", "correct"])
+    book.active.append(["q1", "=1+0"])
+    book.save(path)
+    with pytest.raises(InputError, match="cell B2 holds a formula without a computed"):
+        oc.read(path)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".xlsx"])
+def test_labels_of_a_question_are_no_settings_of_the_arm(
+    tmp_path: Path, suffix: str
+) -> None:
+    records = [
+        {
+            "question_id": f"q{i}",
+            "evidence": ["a"],
+            "retrieved": ["a"],
+            "selected": ["a"],
+            "reference": "yes",
+            "answer": "yes",
+            "request": {"model": "heron"},
+            "tags": ["x"],
+        }
+        for i in range(3)
+    ]
+    table = tmp_path / f"t{suffix}"
+    write_rows(score(records, options=ScoreOptions(carry=("tags",))), table)
+    found = oc.read(table)
+    assert {name for name in found.settings if not name.startswith("score.")} == set()
+    names = {name.split(".")[0] for name in found.labels}
+    assert {"evidence", "reference", "request", "tags"} <= names

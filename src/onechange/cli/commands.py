@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onechange.cli import options as o
-from onechange.cli import scoring
+from onechange.cli import score_options, scoring
 from onechange.cli.output import check_apart, input_files, outputs, print_out
 from onechange.cli.step_summary import append_step_summary
+from onechange.errors import OnechangeError
 
 if TYPE_CHECKING:
     from onechange.plan import Plan
@@ -27,7 +28,7 @@ FILE_OUTPUTS = ("markdown", "html", "latex", "json", "csv", "junit")
     o.COLUMNS,
     o.ARMS,
     o.FILES,
-    o.QUESTION_SET,
+    score_options.QUESTION_SET,
     o.PLAN,
     o.STDOUT,
 )
@@ -40,6 +41,11 @@ def audit(words: dict[str, Any]) -> None:
     alone = words["variant"] is None and words["variant_name"] is None
     if alone and scoring.audit_traces(words):
         return
+    for name in ("other", "options"):
+        if words[name] is not None:
+            raise OnechangeError(
+                f"--{name} goes with one file of traces; leave the other results out."
+            )
     plan = read_plan(words)
     if alone:
         _audit_file(words, plan)

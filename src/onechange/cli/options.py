@@ -27,7 +27,6 @@ __all__ = [
     "DRAFT",
     "FILE",
     "FILES",
-    "JUDGE",
     "JUNIT",
     "LEVEL",
     "ORACLE",
@@ -35,11 +34,8 @@ __all__ = [
     "PAGE",
     "PLAN",
     "POWER",
-    "QUESTION_SET",
     "RESULTS",
-    "SCORE",
     "STDOUT",
-    "TRACES",
     "TRIALS",
     "VARIANT",
     "VARIANTS",
@@ -230,40 +226,6 @@ TRIALS: Group = {
 PAGE: Group = {
     "markdown": word("--markdown", "FILE", "Markdown; - is stdout.", "Output"),
     "json": word("--json", "FILE", "JSON; - is stdout.", "Output"),
-}
-TRACES: Group = {"traces": argument(str, "TRACES", "Recorded traces (JSON Lines).")}
-SCORE: Group = {
-    "out": word("--out", "FILE", "New table: .jsonl, .csv, .tsv or .xlsx.", "Output"),
-    "append": word(
-        "--append", "FILE", "Table to add rows to; its rows stay as they are.", "Output"
-    ),
-    "options": word(
-        "--options", "FILE", "Settings and names of the fields (TOML).", "Input"
-    ),
-    "k": words(
-        "-k", "DEPTH", "Depth of the retrieval scores (5), or several: 1,5.", "Input"
-    ),
-}
-JUDGE: Group = {
-    "labels": word(
-        "--labels", "FILE", "Human labels: question_id, arm, label, weight.", "Judge"
-    ),
-    "draw": flag(
-        int | None,
-        "--draw",
-        "N",
-        "Draw N questions to label instead, and write a sheet to fill in.",
-        panel="Judge",
-    ),
-    "out": word("--out", "FILE", "Where the sheet goes (stdout).", "Judge"),
-    "seed": ANALYSIS["seed"],
-    "confidence_level": ANALYSIS["confidence_level"],
-}
-QUESTION_SET: Group = {
-    "other": word(
-        "--other", "FILE", "Traces of another set that should share nothing.", "Input"
-    ),
-    "options": SCORE["options"],
 }
 STDOUT: Group = {
     "format": flag(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from onechange.cli import options as o
-from onechange.cli.output import print_out
+from onechange.cli import score_options
+from onechange.cli.output import check_apart, input_files, print_out, terminal_columns
 from onechange.errors import OnechangeError
 
 if TYPE_CHECKING:
@@ -17,29 +18,44 @@ if TYPE_CHECKING:
 __all__ = ["audit_traces", "judge_audit", "score"]
 
 
-@o.with_options(o.TRACES, o.SCORE, o.STDOUT)
+@o.with_options(score_options.TRACES, score_options.SCORE, o.STDOUT)
 def score(words: dict[str, Any]) -> None:
     """Compute per-question scores from recorded traces."""
     from onechange.report.scores import render_scores
     from onechange.score import options_from_flags, score_file
 
     check_format(words)
-    options = options_from_flags(words["options"], words["k"] or ())
+    named = {name: words[name] for name in ("out", "append") if words[name]}
+    check_apart(named, [words["traces"], *input_files(words)])
+    options = options_from_flags(
+        words["options"],
+        words["k"] or (),
+        constants=words["constant"] or (),
+        new_columns=words["new_columns"],
+    )
     rows = score_file(
-        words["traces"], words["out"], options=options, append_to=words["append"]
+        words["traces"],
+        words["out"],
+        options=options,
+        append_to=words["append"],
+        force=words["force"],
     )
     for verb, path in (("Written", words["out"]), ("Appended to", words["append"])):
         if path is not None:
             typer.echo(f"{verb}: {path} ({len(rows.rows)} rows)", err=True)
     if not words["quiet"]:
         title = Path(words["traces"]).name
-        print_out(render_scores(rows, title=title, format=words["format"]))
+        print_out(
+            render_scores(
+                rows, title=title, format=words["format"], width=terminal_columns()
+            )
+        )
 
 
 @o.with_options(
     o.BASELINE,
     o.VARIANT,
-    o.JUDGE,
+    score_options.JUDGE,
     o.COLUMNS,
     o.ARMS,
     o.FILES,
@@ -55,6 +71,7 @@ def judge_audit(words: dict[str, Any]) -> None:
     from onechange.report.judge_page import render_judge_audit
 
     check_format(words)
+    _check_sheet(words)
     plan = read_plan({**words, "metric": None})
     variants = [] if words["variant"] is None else [words["variant"]]
     baseline, arms = read_arms(words, variants, plan)
@@ -66,7 +83,33 @@ def judge_audit(words: dict[str, Any]) -> None:
     names = (baseline.name, arms[0].name)
     audited = audit_variant(pairs, metric, plan, names, path=words["labels"])
     if not words["quiet"]:
-        print_out(render_judge_audit(audited, format=words["format"]))
+        width = terminal_columns()
+        print_out(render_judge_audit(audited, format=words["format"], width=width))
+
+
+def _check_sheet(words: dict[str, Any]) -> None:
+    """Refuse words that do not go together, and to replace a sheet of labels."""
+    out = words["out"]
+    if words["draw"] is None:
+        if out is not None:
+            raise OnechangeError(
+                "--out is where a drawn sheet goes, with --draw N; the audit itself is "
+                "printed (--format json for a file of it)."
+            )
+        return
+    if words["labels"] is not None:
+        raise OnechangeError(
+            "--draw and --labels do not go together: draw a sheet first, fill it in, "
+            "then audit with --labels."
+        )
+    if out is None:
+        return
+    check_apart({"out": out}, input_files(words))
+    if Path(out).exists() and not words["force"]:
+        raise OnechangeError(
+            f"--out {out}: exists, and labels in it would be lost; name another file, "
+            "or replace it with --force."
+        )
 
 
 def _draw(words: dict[str, Any], pairs: Pairs, metric: str, seed: int) -> None:
@@ -115,7 +158,9 @@ def audit_traces(words: dict[str, Any]) -> bool:
         options=options_from_flags(words["options"], ()),
     )
     if not words["quiet"]:
-        text = render_question_set(audit, title=path.name, format=words["format"])
+        text = render_question_set(
+            audit, title=path.name, format=words["format"], width=terminal_columns()
+        )
         print_out(text)
     return True
 

@@ -43,7 +43,7 @@ from onechange.formats import (
 from onechange.formats.contents import Contents, SystemContents, describe
 from onechange.formats.convert import convert
 from onechange.formats.peek import peek
-from onechange.formats.source import load
+from onechange.formats.workbook import is_workbook
 from onechange.results import Columns, Results
 
 __all__ = [
@@ -202,7 +202,7 @@ def read_systems(
             f"{place.name}: not recognised as one of {', '.join(FORMATS)}; name the "
             "format with --input-format, or map the columns (--id, --metric)."
         )
-    found = _read(_reader(chosen), place, columns or Columns(), gold)
+    found = _read(_reader(chosen), place, columns or Columns(), gold, systems)
     for system in systems:
         if system not in found:
             near = difflib.get_close_matches(system, found, n=1)
@@ -249,11 +249,16 @@ def list_contents(
 
 
 def _read(
-    module: ModuleType, path: Path, columns: Columns, gold: Path | str | None
+    module: ModuleType,
+    path: Path,
+    columns: Columns,
+    gold: Path | str | None,
+    systems: Sequence[str],
 ) -> dict[str, Results]:
+    named = {"systems": systems} if module is tidy else {}
     try:
         found: dict[str, Results] = module.read(
-            path, columns=columns, gold=None if gold is None else Path(gold)
+            path, columns=columns, gold=None if gold is None else Path(gold), **named
         )
     except RecursionError:
         raise InputError(f"{path.name}: its content is nested too deeply.") from None
@@ -270,16 +275,18 @@ def _table_format(path: Path, systems: Sequence[str]) -> str | None:
     """Tell wide from tidy, for a plain table that is said to hold several systems."""
     if path.is_dir():
         return None
-    seen = peek(path)
-    if seen.kind not in ("table", "jsonl"):
-        return None
-    names = set(seen.header) or seen.item.keys()
-    if systems and names >= set(systems):
-        return wide.NAME
-    if names.isdisjoint(tidy.SYSTEM_COLUMNS):
-        return None
-    records = tidy.records_of(load(path))
-    return tidy.NAME if tidy.system_column(records) else None
+    if not is_workbook(path):
+        seen = peek(path)
+        if seen.kind not in ("table", "jsonl"):
+            return None
+        names = set(seen.header) or seen.item.keys()
+        if systems and names >= set(systems):
+            return wide.NAME
+        if not systems and names.isdisjoint(tidy.SYSTEM_COLUMNS):
+            return None
+    file, records = tidy.records_in(path)
+    found = tidy.system_column(records, systems, name=file.name)
+    return tidy.NAME if found else None
 
 
 def _reader(name: str) -> ModuleType:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onechange.cells import question_text, score_value
-from onechange.display import escape_csv
 from onechange.errors import InputError, MethodError
+from onechange.judge.guard import unguarded
 
 __all__ = [
     "ARMS",
@@ -229,7 +229,7 @@ def read_labels(
         label = _number(row[column], column, place)
         if label is None:
             continue
-        question = question_text(_unquoted(row["question_id"]))
+        question = question_text(unguarded(row["question_id"]))
         if question is None:
             raise InputError(f"{place}: question_id is {row['question_id']!r}")
         name = str(row["arm"]).strip()
@@ -270,13 +270,6 @@ def _number(value: object, name: str, place: str) -> float | None:
     if number is None or math.isinf(number):
         raise InputError(f"{place}: {name} is {value!r}; expected a finite number")
     return None if math.isnan(number) else number
-
-
-def _unquoted(value: object) -> object:
-    """Take off the quote that keeps a spreadsheet from running an id."""
-    if isinstance(value, str) and value[:1] == "'" and escape_csv(value[1:]) == value:
-        return value[1:]
-    return value
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:

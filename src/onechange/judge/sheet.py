@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from onechange.display import escape_csv
 from onechange.errors import InputError
+from onechange.judge.guard import guarded
 from onechange.judge.labels import ARMS, draw_for_audit, outcome_strata
 from onechange.pairs import ArmTable, Pairs, question_means
 from onechange.plan import Plan, did_you_mean
@@ -117,7 +117,11 @@ def label_rows(
 
 
 def sheet_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Write the rows as CSV; a text that a spreadsheet would run is quoted.
+    """Write the rows as CSV, for a person's spreadsheet program.
+
+    A text that the program would run as a formula gets a quote before it, as does one
+    that begins with such a quote already; `read_labels` takes one off again, so that
+    every id comes back as it was.
 
     Parameters
     ----------
@@ -141,7 +145,7 @@ def sheet_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     writer.writerow(columns)
     for row in rows:
         cells = [row.get(name) for name in columns]
-        writer.writerow([escape_csv(c) if isinstance(c, str) else c for c in cells])
+        writer.writerow([guarded(c) if isinstance(c, str) else c for c in cells])
     return buffer.getvalue()
 
 

@@ -27,7 +27,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "context": ("selected", "retrieved"),
     "evidence_rule": ("all", "any"),
     "empty_answer": EMPTY_ANSWERS,
-    "new_columns": ("refuse", "leave out"),
+    "new_columns": ("refuse", "leave out", "add"),
 }
 _CORRECT_FROM = ("exact_match", "token_f1", "numeric_match", "rouge_l")
 
@@ -80,8 +80,9 @@ class ScoreOptions:
         always kept.
     constants : mapping of str to str
         Columns with one value, added to every row (the name of a run, say).
-    new_columns : {"refuse", "leave out"}
-        When appending to a CSV table that lacks a column.
+    new_columns : {"refuse", "leave out", "add"}
+        When appending to a CSV table that lacks a column; an added one is empty in
+        earlier rows.
     chunk_pages : mapping of str to (str, int)
         Page of each chunk: document name and one-based page number.
     fields : TraceFields
@@ -265,8 +266,14 @@ def load_options(path: str | Path) -> ScoreOptions:
     return replace(options, chunk_pages=load_chunk_pages(path.parent / str(mapping)))
 
 
-def options_from_flags(path: str | Path | None, depths: Sequence[str]) -> ScoreOptions:
-    """Read the options of a call: a TOML file, and depths that overrule its `k`.
+def options_from_flags(
+    path: str | Path | None,
+    depths: Sequence[str],
+    *,
+    constants: Sequence[str] = (),
+    new_columns: str | None = None,
+) -> ScoreOptions:
+    """Read the options of a call: a TOML file, and flags that overrule it.
 
     Parameters
     ----------
@@ -274,6 +281,10 @@ def options_from_flags(path: str | Path | None, depths: Sequence[str]) -> ScoreO
         As for `load_options`; None is the defaults.
     depths : sequence of str
         Depths in words, each one number or several parted by commas.
+    constants : sequence of str
+        Columns with one value, each NAME=VALUE.
+    new_columns : str, optional
+        What appending does where a CSV table lacks a column.
 
     Returns
     -------
@@ -282,7 +293,8 @@ def options_from_flags(path: str | Path | None, depths: Sequence[str]) -> ScoreO
     Raises
     ------
     PlanError
-        If a depth is not a positive integer, or the file is not valid.
+        If a depth is not a positive integer, a constant is not NAME=VALUE, or the
+        file is not valid.
 
     Examples
     --------
@@ -294,9 +306,21 @@ def options_from_flags(path: str | Path | None, depths: Sequence[str]) -> ScoreO
     for word in words:
         if not (word.isascii() and word.isdigit() and int(word) > 0):
             raise PlanError(f"-k {word}: expected a positive integer, such as 5 or 1,5")
-    if not words:
-        return options
-    return replace(options, k=tuple(int(word) for word in words))
+    changed: dict[str, Any] = {}
+    if words:
+        changed["k"] = tuple(int(word) for word in words)
+    if constants:
+        changed["constants"] = {**options.constants, **dict(map(_constant, constants))}
+    if new_columns is not None:
+        changed["new_columns"] = new_columns.replace("-", " ")
+    return replace(options, **changed) if changed else options
+
+
+def _constant(word: str) -> tuple[str, str]:
+    name, mark, value = word.partition("=")
+    if not (mark and name.strip() and value.strip()):
+        raise PlanError(f"--constant {word}: expected NAME=VALUE, such as run=topk8")
+    return name.strip(), value.strip()
 
 
 def load_chunk_pages(path: str | Path) -> dict[str, Page]:

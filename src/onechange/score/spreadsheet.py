@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import io
 import math
-import zipfile
-import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from onechange.errors import InputError
 
-__all__ = ["extended", "header", "key_rows", "new_workbook", "open_workbook"]
+__all__ = ["extended", "header", "key_rows", "new_workbook"]
 
-_LARGEST_BOOK = 512 * 2**20  # bytes of all members, unpacked
-# What a damaged or encrypted member makes zipfile, the XML parser and openpyxl raise.
-_BROKEN = (
-    *(zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, SyntaxError),
-    *(KeyError, ValueError, TypeError, AttributeError, IndexError),
-)
 _LONGEST_CELL = 32767  # characters that a spreadsheet cell can hold
 
 
@@ -46,36 +38,6 @@ def new_workbook(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes
         _set(sheet, 1, at, name)
     _fill(sheet, rows, 2)
     return _saved(book)
-
-
-def open_workbook(path: Path) -> Any:
-    """Open a workbook, its unpacked size bounded; formulas stay formulas.
-
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    openpyxl.Workbook
-
-    Raises
-    ------
-    InputError
-        If it cannot be read or is too large.
-    """
-    from openpyxl import load_workbook
-
-    try:
-        with zipfile.ZipFile(path) as archive:
-            size = sum(member.file_size for member in archive.infolist())
-        if size > _LARGEST_BOOK:
-            raise InputError(f"{path}: unpacks to {size} bytes; use a CSV table")
-        return load_workbook(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-    except _BROKEN as error:
-        raise InputError(f"{path}: not an .xlsx workbook ({error})") from error
 
 
 def header(book: Any, path: Path) -> tuple[str, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -12,20 +10,27 @@ from typing import Any
 
 from onechange.display import escape_csv
 from onechange.errors import InputError
+from onechange.formats.workbook import open_workbook
 from onechange.score import spreadsheet
-from onechange.score.files import (
-    arm_settings,
-    read_text,
-    replace_file,
-    settings_path,
-    write_settings,
+from onechange.score.delimited import (
+    DelimitedTable,
+    plain_cell,
+    read_delimited,
+    text_of_rows,
 )
+from onechange.score.files import arm_settings, read_text, replace_file
 from onechange.score.options import ScoreOptions
 from onechange.score.rows import ScoredRows, score
+from onechange.score.settings import (
+    TABLE_SUFFIXES,
+    merged_settings,
+    record_settings,
+)
 
 __all__ = ["append_rows", "score_file", "write_rows"]
 
-_SUFFIXES = (".jsonl", ".ndjson", ".csv", ".tsv", ".xlsx")
+# Columns that a later batch may fill: a new CSV table has them from the beginning.
+_LATER_TEXTS = ("status", "error", "unscored_because")
 
 
 def score_file(
@@ -34,6 +39,7 @@ def score_file(
     *,
     options: ScoreOptions | None = None,
     append_to: str | Path | None = None,
+    force: bool = False,
 ) -> ScoredRows:
     """Score a file of traces, and write or append the rows.
 
@@ -49,6 +55,8 @@ def score_file(
         Depths, unit, conventions, names of the fields.
     append_to : str or Path, optional
         Existing table to which the rows are added; its rows stay as they are.
+    force : bool
+        Whether `out_path` may replace an existing table.
 
     Returns
     -------
@@ -57,19 +65,18 @@ def score_file(
     Raises
     ------
     InputError
-        If a file cannot be read or written, a trace is not valid, or the rows do not
-        fit the table.
+        If a file cannot be read or written, a table exists or is an input, a trace is
+        not valid, or the rows do not fit the table.
     """
     options = ScoreOptions() if options is None else options
-    for path in (out_path, append_to):
-        if path is not None:
-            _suffix(Path(path))
+    _check_places(Path(traces_path), out_path, append_to, force=force)
     rows = score(traces_path, options=options)
+    recorded = arm_settings(Path(traces_path))
     if append_to is not None:
-        append_rows(rows, append_to, options=options)
+        append_rows(rows, append_to, options=options, settings=recorded)
     if out_path is not None:
-        recorded = arm_settings(Path(traces_path))
-        write_rows(rows, out_path, settings=recorded)
+        run = options.constants
+        write_rows(rows, out_path, settings=recorded, run=run, force=force)
     return rows
 
 
@@ -78,6 +85,8 @@ def write_rows(
     path: str | Path,
     *,
     settings: Mapping[str, Any] | None = None,
+    run: Mapping[str, str] | None = None,
+    force: bool = False,
 ) -> None:
     """Write rows as a new table, and the settings of the scores beside it.
 
@@ -85,30 +94,46 @@ def write_rows(
     ----------
     rows : ScoredRows
     path : str or Path
-        ``.jsonl``, ``.csv``, ``.tsv`` or ``.xlsx``; replaced as a whole.
+        ``.jsonl``, ``.csv``, ``.tsv`` or ``.xlsx``.
     settings : mapping, optional
         Settings of the arm to write with those of the scores.
+    run : mapping of str to str, optional
+        Constant columns that name the run: its settings are kept apart from those of
+        other runs in the table.
+    force : bool
+        Whether an existing table may be replaced, as a whole.
 
     Raises
     ------
     InputError
-        If the suffix is unknown or the file cannot be written.
+        If the suffix is unknown, the file exists or cannot be written, or other
+        settings stand beside it.
     """
     path = Path(path)
     suffix = _suffix(path)
+    _refuse_existing(path, force=force)
+    beside = merged_settings(
+        path, rows.settings, settings or {}, run=run or {}, new=True
+    )
     content: bytes | str
     if suffix == ".xlsx":
         content = spreadsheet.new_workbook(rows.columns, _cell_rows(rows, rows.columns))
     elif suffix in (".csv", ".tsv"):
-        content = _csv_text(rows, rows.columns, header=True, dialect=_dialect(suffix))
+        columns = _stable_columns(rows)
+        table = [columns, *_cell_rows(rows, columns)]
+        content = text_of_rows(table, delimiter="\t" if suffix == ".tsv" else ",")
     else:
         content = _jsonl_text(rows)
     replace_file(path, content)
-    write_settings(path, {**(settings or {}), "score": dict(rows.settings)})
+    record_settings(path, beside)
 
 
 def append_rows(
-    rows: ScoredRows, path: str | Path, *, options: ScoreOptions | None = None
+    rows: ScoredRows,
+    path: str | Path,
+    *,
+    options: ScoreOptions | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> ScoredRows:
     """Add rows to an existing table without touching those that are there.
 
@@ -122,6 +147,9 @@ def append_rows(
     options : ScoreOptions, optional
         `new_columns` says what happens when a CSV table lacks a column; `constants`
         join question and trial in telling rows apart.
+    settings : mapping, optional
+        Settings of the arm, to be those beside the table, or of the run that
+        `constants` name.
 
     Returns
     -------
@@ -131,47 +159,65 @@ def append_rows(
     Raises
     ------
     InputError
-        If the table cannot be read, lacks a column, has one of the rows already, or
-        was scored with other settings.
+        If the table cannot be read, lacks a column, has one of the rows already, has
+        trials where the rows have none, or was scored with other settings.
     """
     path = Path(path)
     suffix = _suffix(path)
     options = ScoreOptions() if options is None else options
-    _check_settings(path, rows)
+    beside = merged_settings(
+        path, rows.settings, settings or {}, run=options.constants, new=False
+    )
     keys = ("question_id", "trial", *options.constants)
     content: bytes | str
     if suffix == ".xlsx":
-        book = spreadsheet.open_workbook(path)
+        book = open_workbook(path)
         known = spreadsheet.header(book, path)
-        existing = spreadsheet.key_rows(book, known, keys)
-    elif suffix in (".csv", ".tsv"):
-        known, existing, dialect = _csv_table(path, keys, suffix)
-    else:
-        known, existing = _jsonl_table(path, keys)
-    _refuse_repeats(rows, existing, keys, path)
-    if suffix == ".xlsx":
+        _refuse_repeats(rows, spreadsheet.key_rows(book, known, keys), keys, path)
         new = [name for name in rows.columns if name not in known]
-        columns = (*known, *new)
-        content = spreadsheet.extended(book, new, _cell_rows(rows, columns), len(known))
+        cells = _cell_rows(rows, (*known, *new))
+        content = spreadsheet.extended(book, new, cells, len(known))
     elif suffix in (".csv", ".tsv"):
-        rows = _fit_columns(rows, known, path, options)
-        before = read_text(path)
-        text = _csv_text(rows, known, header=False, dialect=dialect)
-        content = _on_new_line(before, dialect.lineterminator) + text
+        table = read_delimited(path, numbers=rows.score_columns)
+        _refuse_repeats(rows, table.keys(keys), keys, path)
+        rows, new = _fit_columns(rows, table, path, options)
+        content = table.extended(new, _cell_rows(rows, (*table.header, *new)))
     else:
-        content = _on_new_line(read_text(path), "\n") + _jsonl_text(rows)
+        _refuse_repeats(rows, _jsonl_keys(path, keys), keys, path)
+        content = _on_new_line(read_text(path)) + _jsonl_text(rows)
     replace_file(path, content)
-    if not settings_path(path).exists():
-        write_settings(path, {"score": dict(rows.settings)})
+    record_settings(path, beside)
     return rows
+
+
+def _check_places(
+    traces: Path, out: str | Path | None, append: str | Path | None, *, force: bool
+) -> None:
+    """Refuse a table that cannot be written, before any work."""
+    for path in (out, append):
+        if path is None:
+            continue
+        _suffix(Path(path))
+        if Path(path).resolve() == traces.resolve():
+            raise InputError(f"{path}: is the file of traces; name another table")
+    if out is None:
+        return
+    if append is not None and Path(out).resolve() == Path(append).resolve():
+        raise InputError(f"{out}: is written and added to at once; choose one")
+    _refuse_existing(Path(out), force=force)
+
+
+def _refuse_existing(path: Path, *, force: bool) -> None:
+    if path.exists() and not force:
+        raise InputError(f"{path}: exists; use --append to add, or --force to replace")
 
 
 def _suffix(path: Path) -> str:
     suffix = path.suffix.lower()
-    if suffix not in _SUFFIXES:
+    if suffix not in TABLE_SUFFIXES:
         raise InputError(
             f"{path}: unknown kind of table {suffix!r}; "
-            f"use one of {', '.join(_SUFFIXES)}"
+            f"use one of {', '.join(TABLE_SUFFIXES)}"
         )
     return suffix
 
@@ -185,78 +231,23 @@ def _jsonl_text(rows: ScoredRows) -> str:
 
 def _cell_rows(rows: ScoredRows, columns: Sequence[str]) -> Iterable[list[Any]]:
     for row in rows.rows:
-        yield [_cell(row.get(name)) for name in columns]
+        yield [plain_cell(row.get(name)) for name in columns]
 
 
-def _cell(value: Any) -> Any:
-    """Plain cell of a table: lists and objects as JSON text."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if value is None or isinstance(value, str | int | float):
-        return value
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+def _stable_columns(rows: ScoredRows) -> tuple[str, ...]:
+    """Columns of a new text table, with those that a later batch may fill."""
+    missing = [name for name in _LATER_TEXTS if name not in rows.columns]
+    scores = set(rows.score_columns)
+    place = next(
+        (at for at, name in enumerate(rows.columns) if name in scores),
+        len(rows.columns),
+    )
+    before = [name for name in missing if name != "unscored_because"]
+    last = [name for name in missing if name == "unscored_because"]
+    return (*rows.columns[:place], *before, *rows.columns[place:], *last)
 
 
-def _dialect(suffix: str) -> type[csv.Dialect]:
-    class Dialect(csv.excel):
-        delimiter = "\t" if suffix == ".tsv" else ","
-        lineterminator = "\n"
-
-    return Dialect
-
-
-def _csv_text(
-    rows: ScoredRows,
-    columns: Sequence[str],
-    *,
-    header: bool,
-    dialect: type[csv.Dialect],
-) -> str:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, dialect)
-    if header:
-        writer.writerow([escape_csv(name) for name in columns])
-    for cells in _cell_rows(rows, columns):
-        writer.writerow(
-            [escape_csv(cell) if isinstance(cell, str) else cell for cell in cells]
-        )
-    return buffer.getvalue()
-
-
-def _csv_table(
-    path: Path, keys: Sequence[str], suffix: str
-) -> tuple[tuple[str, ...], list[tuple[str, ...]], type[csv.Dialect]]:
-    """Header, keys of the rows, and the dialect of an existing table."""
-    text = read_text(path).removeprefix("\ufeff")
-    dialect = _dialect(suffix)
-    first = text.split("\n", 1)[0]
-    if suffix == ".csv" and "," not in first and ";" in first:
-        dialect.delimiter = ";"
-    if first.endswith("\r"):
-        dialect.lineterminator = "\r\n"
-    try:
-        table = list(csv.reader(io.StringIO(text, newline=""), dialect, strict=True))
-    except csv.Error as error:
-        raise InputError(f"{path}: not a CSV table ({error})") from error
-    if not table or "question_id" not in table[0]:
-        found = ", ".join(table[0]) if table else "nothing"
-        raise InputError(f"{path}: no column question_id (found: {found})")
-    header = tuple(table[0])
-    if len(set(header)) < len(header):
-        raise InputError(f"{path}: a column name stands twice in the header")
-    places = [header.index(name) if name in header else None for name in keys]
-    existing = [
-        tuple("" if at is None or at >= len(row) else row[at] for at in places)
-        for row in table[1:]
-        if row
-    ]
-    return header, existing, dialect
-
-
-def _jsonl_table(
-    path: Path, keys: Sequence[str]
-) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    known: dict[str, None] = {}
+def _jsonl_keys(path: Path, keys: Sequence[str]) -> list[tuple[str, ...]]:
     existing = []
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if not line.strip():
@@ -267,9 +258,8 @@ def _jsonl_table(
             raise InputError(f"{path}:{number}: not a JSON object ({error})") from error
         if not isinstance(record, dict) or "question_id" not in record:
             raise InputError(f"{path}:{number}: no question_id")
-        known.update(dict.fromkeys(record))
         existing.append(tuple(_key_text(record.get(name)) for name in keys))
-    return tuple(known), existing
+    return existing
 
 
 def _key_text(value: Any) -> str:
@@ -283,50 +273,43 @@ def _refuse_repeats(
     path: Path,
 ) -> None:
     present = set(existing)
+    trials = {(key[0], *key[2:]): key[1] for key in present}
     for row in rows.rows:
         key = tuple(_key_text(row.get(name)) for name in keys)
         escaped = tuple(escape_csv(part) for part in key)
+        which = ", ".join(
+            f"{name} {part!r}" for name, part in zip(keys, key, strict=True) if part
+        )
         if key in present or escaped in present:
-            which = ", ".join(
-                f"{name} {part!r}" for name, part in zip(keys, key, strict=True) if part
-            )
             raise InputError(
                 f"{path}: a row with {which} is there already; to keep several runs in "
-                "one table add a constant column that names the run"
+                "one table add a constant column that names the run (--constant "
+                "run=NAME)"
+            )
+        trial = trials.get((key[0], *key[2:]))
+        if trial is not None and bool(trial) != bool(key[1]):
+            there = f"as trial {trial!r}" if trial else "without a trial"
+            raise InputError(
+                f"{path}: question {key[0]!r} is there already, {there}; the new row "
+                f"({which}) would be another trial of it only if both name theirs"
             )
 
 
 def _fit_columns(
-    rows: ScoredRows, known: Sequence[str], path: Path, options: ScoreOptions
-) -> ScoredRows:
-    new = [name for name in rows.columns if name not in known]
-    if not new:
-        return rows
+    rows: ScoredRows, table: DelimitedTable, path: Path, options: ScoreOptions
+) -> tuple[ScoredRows, list[str]]:
+    """Rows as they fit the table, and the columns to add to it."""
+    new = [name for name in rows.columns if name not in table.header]
+    if not new or options.new_columns == "add":
+        return rows, new
     if options.new_columns == "refuse":
         raise InputError(
-            f"{path}: has no column {', '.join(new)}; set new_columns = 'leave out', "
-            "or write a new table"
+            f"{path}: has no column {', '.join(new)}; add them (--new-columns add), "
+            "leave them out (--new-columns leave-out), or write a new table"
         )
-    kept = tuple(name for name in rows.columns if name in known)
-    return replace(rows, columns=kept)
+    kept = tuple(name for name in rows.columns if name in table.header)
+    return replace(rows, columns=kept), []
 
 
-def _check_settings(path: Path, rows: ScoredRows) -> None:
-    recorded = arm_settings(path).get("score")
-    if not isinstance(recorded, Mapping):
-        return
-    names = sorted({*recorded, *rows.settings})
-    differ = [
-        f"{name} {recorded.get(name)!r}, now {rows.settings.get(name)!r}"
-        for name in names
-        if recorded.get(name) != rows.settings.get(name)
-    ]
-    if differ:
-        raise InputError(
-            f"{path}: was scored with other settings ({'; '.join(differ)}); "
-            "score with the same settings, or write a new table"
-        )
-
-
-def _on_new_line(text: str, line_end: str) -> str:
-    return text if not text or text.endswith(("\n", "\r")) else text + line_end
+def _on_new_line(text: str) -> str:
+    return text if not text or text.endswith(("\n", "\r")) else text + "\n"
