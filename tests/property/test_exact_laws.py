@@ -201,3 +201,43 @@ def test_binary_differences_give_the_binomial_law(wins: int, losses: int) -> Non
     got = signflip_test(difference, alternative="greater")
     expected = Fraction(count, 2**m)
     assert got.pvalue == pytest.approx(float(expected), rel=1e-9)
+
+
+@st.composite
+def moved_lattices(draw: Draw) -> tuple[list[int], float]:
+    """Whole numbers, and a shift that puts them off every lattice or onto one."""
+    size = draw(st.integers(39, 50))
+    largest = draw(st.sampled_from([1, 4, 20, 100, 400]))
+    numbers = st.integers(-largest, largest)
+    shift = st.sampled_from([0.5, 1 / 3, 0.1 * 2**0.5, -np.pi / 7, 0.123456789012, 0.3])
+    times = draw(st.sampled_from([1.0, 0.05 * largest]))
+    return draw(st.lists(numbers, min_size=size, max_size=size)), draw(shift) * times
+
+
+def share_of_moved(numbers: list[int], shift: float) -> float:
+    """Share of subsets whose sum, with a shift per question, is at most zero."""
+    least = sum(k for k in numbers if k < 0)
+    span = sum(abs(k) for k in numbers) + 1
+    ways = np.zeros((len(numbers) + 1, span), np.int64)  # size, sum - least
+    ways[0, -least] = 1
+    for taken, k in enumerate(numbers):
+        before = ways[: taken + 1].copy()
+        moved = before[:, : span - k] if k >= 0 else before[:, -k:]
+        ways[1 : taken + 2, max(k, 0) : span + min(k, 0)] += moved
+    sums = np.arange(span) + least
+    return sum(
+        int(np.sum(row[sums + shift * size <= 1e-10])) for size, row in enumerate(ways)
+    ) / 2 ** len(numbers)
+
+
+@given(moved_lattices())
+@settings(max_examples=40, deadline=None)
+def test_a_moved_lattice_keeps_its_counted_share(
+    case: tuple[list[int], float],
+) -> None:
+    numbers, shift = case
+    got = signflip_test(np.array(numbers) + shift, alternative="greater")
+    expected = share_of_moved(numbers, shift)
+    assert got.pvalue == pytest.approx(expected, abs=1e-9)
+    moved = signflip_test(np.array(numbers, float), alternative="greater", shift=-shift)
+    assert moved.pvalue == pytest.approx(expected, abs=1e-9)

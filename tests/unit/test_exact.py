@@ -16,7 +16,7 @@ from onechange.stats.enumeration import (
     states_per_half,
 )
 from onechange.stats.exact import Route, group, sign_law, subset_tail
-from onechange.stats.inversion import REACH, Tail, lobe_height, upper_tail
+from onechange.stats.inversion import Tail, lobe_height, upper_tail
 from onechange.stats.lattice import Lattice, find_lattice
 from onechange.stats.laws import (
     IndependentLaws,
@@ -30,7 +30,7 @@ from onechange.stats.series import (
     power_sums,
 )
 from onechange.stats.size_and_sum import size_and_sum
-from onechange.stats.subset_means import _series_shares, subset_mean_limits
+from onechange.stats.subset_means import subset_mean_limits
 
 FloatArray = NDArray[np.float64]
 
@@ -354,12 +354,19 @@ def test_subset_means_are_picked_out_of_a_bracket() -> None:
     one = np.ones(19)
     exact = kth_smallest_mean(values, one, counts, tail=0.025)
     bracket = (exact - 1e-5, exact + 1e-5)
-    got = first_mean_above(values, one, counts, bracket=bracket, tail=0.025)
+    got, excess = first_mean_above(values, one, counts, bracket=bracket, tail=0.025)
     assert got == pytest.approx(exact, abs=1e-14)
-    wide = (exact - 2.0, exact + 2.0)
-    assert first_mean_above(values, one, counts, bracket=wide, tail=0.025) is None
-    empty = (values[0] - 2.0, values[0] - 1.0)
-    assert first_mean_above(values, one, counts, bracket=empty, tail=0.025) == empty[1]
+    assert excess == 0.0
+    sums, sizes = np.zeros(1), np.zeros(1)
+    for value in values:
+        sums, sizes = np.append(sums, sums + value), np.append(sizes, sizes + 1)
+    for below, above in ((-2e-4, -1e-4), (1e-4, 2e-4)):
+        bracket = exact + below, exact + above
+        end = bracket[1] if below < 0.0 else bracket[0]
+        got, excess = first_mean_above(values, one, counts, bracket=bracket, tail=0.025)
+        assert got is None
+        share = np.count_nonzero(sums - end * sizes <= 0.0) / sums.size
+        assert excess == pytest.approx(share - 0.025, abs=1e-12)
 
 
 def test_a_slow_main_lobe_is_followed_further() -> None:
@@ -422,15 +429,6 @@ def test_power_sums_answer_for_their_law_beyond_their_reach() -> None:
     np.testing.assert_allclose(
         drawn.log_envelope(0.1, t), other.log_envelope(0.1, t), rtol=1e-9
     )
-
-
-def test_shares_beyond_the_power_sums_are_direct() -> None:
-    rng = np.random.default_rng(17)
-    values, counts = group(rng.normal(size=300))
-    share, opposite = _series_shares(values, counts, None)
-    far = float(values[-1])
-    assert share(far, REACH).probability == pytest.approx(1.0, abs=1e-12)
-    assert opposite(-far, REACH).probability == pytest.approx(0.0, abs=1e-12)
 
 
 @pytest.mark.parametrize(("n", "error"), [(30, 1e-12), (38, 5e-7), (420, 1e-9)])

@@ -27,22 +27,30 @@ from onechange.stats.inversion import (
     Tail,
     upper_tail,
 )
-from onechange.stats.lattice import find_lattice
+from onechange.stats.lattice import (
+    ROUNDING_NOISE,
+    denominator_of,
+    find_lattice,
+)
 from onechange.stats.laws import SignLaw
+from onechange.stats.sawtooth import SHALLOW, Frequencies, products
 from onechange.stats.series import SeriesSignLaw, power_sums
+from onechange.stats.size_and_sum import size_and_sum
 
 __all__ = ["ACCEPTED", "MAIN_LOBE", "Route", "group", "sign_law", "subset_tail"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+Whole = tuple[IntArray, IntArray, int]  # whole numbers, their counts, the largest sum
 
 TIE = 1e-13  # of the sum of absolute values: rounding noise of a sum
-ACCEPTED = 3e-7  # estimate of an error, which is a third of it or less
+ACCEPTED = 1e-7  # estimate of an error
 CONVOLUTION_WORK = 2e6
-COUNTED_STATES = 6e5  # per half, 38 questions without ties: a tenth of a second
+COUNTED_STATES = 7e4  # per half, 32 questions without ties: some milliseconds
 COARSEST = 120  # the coarsest lattice looked for, in units of the finest
 SAMPLED_TERMS = 256  # enough terms to tell that a lobe is negligible
 SERIES_VALUES = 256
+ROUNDED = 1e-9  # share that a table gives to some digits
 DOMINATING = 60.0  # square of a size against the sum of all other squares
 
 
@@ -137,7 +145,21 @@ def subset_tail(values: FloatArray, counts: IntArray, route: Route = ANY_ROUTE) 
     total = float(np.sum(sizes * merged))
     if total <= room + noise:
         return Tail.of(1.0).halved(halvings)
-    return _sum_at_most(sizes, merged, room, noise, route).halved(halvings)
+    exact = _counted(sizes, merged, room, noise, route)
+    if isinstance(exact, Tail):
+        return exact.halved(halvings)
+    if route.lattice:
+        share = _on_moved_lattice(values, counts)
+        if share > ROUNDED:
+            return Tail.of(share)
+    if exact is not None:
+        tail = _lattice_inverted(*exact, reach=route.reach)
+    else:
+        tail = _inverted(sizes, merged, room, route)
+    apart = route.fallback and tail.error * tail.probability > ACCEPTED
+    if apart and states_per_half(merged) <= LARGEST_HALF:
+        tail = Tail.of(count_below(sizes, merged, room, noise))
+    return tail.halved(halvings)
 
 
 def _merge(sizes: FloatArray, counts: IntArray) -> tuple[FloatArray, IntArray]:
@@ -152,10 +174,14 @@ def _merge(sizes: FloatArray, counts: IntArray) -> tuple[FloatArray, IntArray]:
     return distinct[keep], merged[keep]
 
 
-def _sum_at_most(
+def _counted(
     sizes: FloatArray, counts: IntArray, room: float, noise: float, route: Route
-) -> Tail:
-    """Probability that the sum of a random subset of sizes is at most `room`."""
+) -> Tail | Whole | None:
+    """Probability that the sum of a random subset of sizes is at most `room`.
+
+    Where that is soon counted; else the same question in whole numbers, or None
+    where there is no lattice.
+    """
     states = states_per_half(counts)
     if states <= min(FEW_STATES, route.most_states):
         return Tail.of(count_below(sizes, counts, room, noise))
@@ -168,19 +194,25 @@ def _sum_at_most(
             return _convolved(*whole)
     if states <= route.most_states:
         return Tail.of(count_below(sizes, counts, room, noise))
+    return whole
 
-    def inverted(reach: float) -> Tail:
-        if whole is not None:
-            return _lattice_inverted(*whole, reach=reach)
-        return _inverted(sizes, counts, room, replace(route, reach=reach))
 
-    tail = inverted(route.reach)
-    error = tail.error * tail.probability
-    if error <= ACCEPTED or not route.fallback:
-        return tail
-    if error > 6.0 * ACCEPTED and states <= LARGEST_HALF:
-        return Tail.of(count_below(sizes, counts, room, noise))
-    return inverted(10.0 * REACH)
+def _on_moved_lattice(values: FloatArray, counts: IntArray) -> float:
+    """Share of subsets with a sum of zero or less, of values shift + k·unit.
+
+    A whole number of shifts is added to a sum on the lattice, so that its law comes
+    from the joint law of a subset's sum and size; 0 where that cannot be tabulated.
+    """
+    mean = float(np.sum(values * counts)) / float(np.sum(counts))
+    shift = float(values[np.argmin(np.abs(values - mean))])
+    distance = values - shift
+    widest = distance[np.argmax(np.abs(distance))]
+    noise = ROUNDING_NOISE * float(np.max(np.abs(values)) / np.abs(widest))
+    if denominator_of(float(distance[distance.size // 3] / widest), noise) is None:
+        return 0.0  # most values that are on no lattice
+    found = find_lattice(distance)
+    table = None if found is None else size_and_sum(found, counts)
+    return 0.0 if found is None or table is None else table.share(-shift / found.unit)
 
 
 def _inverted(sizes: FloatArray, counts: IntArray, room: float, route: Route) -> Tail:
@@ -191,20 +223,39 @@ def _inverted(sizes: FloatArray, counts: IntArray, room: float, route: Route) ->
     if room < 0.0:
         return Tail.of(0.0)
     square = sizes**2 * counts
+    variance = float(np.sum(square))
     largest = float(sizes[-1])
-    if largest**2 > DOMINATING * (float(np.sum(square)) - largest**2):
+    if largest**2 > DOMINATING * (variance - largest**2):
         rest = counts.copy()
         rest[-1] -= 1
         kept = rest > 0
         with_it = _inverted(sizes[kept], rest[kept], room - largest, route)
         without = _inverted(sizes[kept], rest[kept], room, route)
         return with_it.plus(without).halved(1)
-    law = sign_law(sizes, counts)
     point = total - 2.0 * room
+    if route.reach > 0.0 and point**2 <= SHALLOW**2 * variance:
+        return _shallow(sizes, counts, point, route)
+    law = sign_law(sizes, counts)
     if point >= 0.0:
         return upper_tail(law, point, reach=route.reach, centres=route.centres)
     tail = upper_tail(law, -point, reach=route.reach, centres=route.centres)
     return tail.complement()
+
+
+def _shallow(sizes: FloatArray, counts: IntArray, point: float, route: Route) -> Tail:
+    """P(Σ ±a ≥ x) for a point of a few standard deviations."""
+    weight, here = counts.astype(np.float64), np.array([point])
+    some = Frequencies.of(np.array([weight @ sizes**2]), here)
+    series = _series(sizes, counts)
+    if series is None:
+        main = products(sizes[None, :], weight, some.main)
+    else:
+        main = series.tilted(0.0, some.main).real[None, :]
+    far, error = some.beyond(sizes, weight, point, route.centres)
+    share = float(some.tails(here, main)[0]) + far
+    if share <= 0.0:
+        return Tail(0.0, -np.inf, np.inf)
+    return replace(Tail.of(share), error=error / share)
 
 
 def sign_law(sizes: FloatArray, counts: IntArray) -> Law:
@@ -220,12 +271,13 @@ def sign_law(sizes: FloatArray, counts: IntArray) -> Law:
     -------
     Law
     """
-    if sizes.size > SERIES_VALUES:
-        base = power_sums(sizes, counts, centre=0.0)
-        series = SeriesSignLaw.of(base, 0.0)
-        if series is not None:
-            return series
-    return SignLaw(sizes, counts)
+    return _series(sizes, counts) or SignLaw(sizes, counts)
+
+
+def _series(sizes: FloatArray, counts: IntArray) -> SeriesSignLaw | None:
+    if sizes.size <= SERIES_VALUES:
+        return None
+    return SeriesSignLaw.of(power_sums(sizes, counts, centre=0.0), 0.0)
 
 
 def _work(integers: IntArray, counts: IntArray, allowed: int) -> float:

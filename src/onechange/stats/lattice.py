@@ -12,7 +12,7 @@ from math import gcd, lcm
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Lattice", "find_lattice"]
+__all__ = ["ROUNDING_NOISE", "Lattice", "denominator_of", "find_lattice"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -103,6 +103,44 @@ def find_lattice(values: FloatArray, *, noise: float | None = None) -> Lattice |
     return None
 
 
+def denominator_of(value: float, noise: float) -> int | None:
+    """Return the denominator of the simplest fraction within noise of a value.
+
+    Parameters
+    ----------
+    value : float
+    noise : float
+        Largest difference that is rounding.
+
+    Returns
+    -------
+    int or None
+        None above a hundred thousand.
+
+    Examples
+    --------
+    >>> denominator_of(0.4166666666666667, 1e-15)
+    12
+    """
+    tolerance = max(noise, 4e-16 * abs(value))
+    before, current = (1, 0), (int(np.floor(value)), 1)
+    rest = value - current[0]
+    while abs(value - current[0] / current[1]) > tolerance:
+        rest = 1.0 / rest
+        whole = int(rest)
+        rest -= whole
+        before, current = (
+            current,
+            (whole * current[0] + before[0], whole * current[1] + before[1]),
+        )
+        if current[1] > LARGEST_DENOMINATOR:
+            break
+    numerator, denominator = current
+    if denominator > LARGEST_DENOMINATOR:
+        return None
+    return denominator // gcd(numerator, denominator)
+
+
 def _fits(values: FloatArray, multiplier: int, noise: float) -> NDArray[np.bool_]:
     """Return which values times `multiplier` are whole, up to noise."""
     product = values * multiplier
@@ -132,30 +170,9 @@ def _common_denominator(values: FloatArray, noise: float) -> int | None:
         if misfits.size == 0:
             return multiplier
         for value in misfits[:PROBE].tolist():
-            denominator = _denominator(value, noise)
+            denominator = denominator_of(value, noise)
             if denominator is None:
                 return None
             multiplier = lcm(multiplier, denominator)
             if largest * multiplier > LARGEST_INTEGER:
                 return None
-
-
-def _denominator(value: float, noise: float) -> int | None:
-    """Return the denominator of the simplest fraction within noise of a value."""
-    tolerance = max(noise, 4e-16 * abs(value))
-    before, current = (1, 0), (int(np.floor(value)), 1)
-    rest = value - current[0]
-    while abs(value - current[0] / current[1]) > tolerance:
-        rest = 1.0 / rest
-        whole = int(rest)
-        rest -= whole
-        before, current = (
-            current,
-            (whole * current[0] + before[0], whole * current[1] + before[1]),
-        )
-        if current[1] > LARGEST_DENOMINATOR:
-            break
-    numerator, denominator = current
-    if denominator > LARGEST_DENOMINATOR:
-        return None
-    return denominator // gcd(numerator, denominator)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-__all__ = ["Bracket", "first_above", "shrink"]
+__all__ = ["Bracket", "first_above"]
 
 Bracket = tuple[float, float]
 Gap = Callable[[float, bool], float]
@@ -87,37 +87,6 @@ def first_above(
             return there, there
         last, point = point, there
     return _stepped(gap, last, 1.0 / slope, bounds, accuracy * spread, value=value)
-
-
-def shrink(
-    share: Callable[[float, bool], float],
-    probability: float,
-    bracket: Bracket,
-    width: float,
-) -> Bracket:
-    """Halve a bracket of `first_above` until it is no wider than `width`.
-
-    Parameters
-    ----------
-    share, probability
-        As in `first_above`.
-    bracket : tuple of float
-    width : float
-
-    Returns
-    -------
-    low, high : float
-    """
-    low, high = bracket
-    while high - low > width:
-        middle = 0.5 * (low + high)
-        if not low < middle < high:
-            break
-        if share(middle, True) > probability:
-            high = middle
-        else:
-            low = middle
-    return low, high
 
 
 def _secant(

@@ -2,46 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from onechange.stats.enumeration import (
     FEW_STATES,
-    LARGEST_HALF,
     MANY_STATES,
     first_mean_above,
     kth_smallest_mean,
     n_states,
     states_per_half,
 )
-from onechange.stats.exact import (
-    ACCEPTED,
-    MAIN_LOBE,
-    SERIES_VALUES,
-    Route,
-    group,
-    subset_tail,
-)
-from onechange.stats.inversion import NEGLIGIBLE, NO_CENTRES, REACH, Tail, upper_tail
+from onechange.stats.exact import Route, group, subset_tail
+from onechange.stats.inversion import NEGLIGIBLE, NO_CENTRES, REACH
 from onechange.stats.lattice import Lattice, find_lattice
-from onechange.stats.roots import Bracket, first_above, shrink
-from onechange.stats.series import SeriesSignLaw, power_sums
+from onechange.stats.mean_shares import mean_shares, normal_density, smooth_limits
+from onechange.stats.roots import Bracket, first_above
 from onechange.stats.size_and_sum import LARGEST_TABLE, size_and_sum
 
 __all__ = ["subset_mean_limits"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-Share = Callable[[float, float], Tail]
 Units = tuple[FloatArray, FloatArray, IntArray]  # sums, sizes, how many of each
 
 FINEST = 3e6  # j n k of the last lobe that moves a limit noticeably
 MANY_LOBES = 20_000.0
 ACCURACY = 5e-7  # of a limit, in standard deviations of the values
-NO_ERROR = 1e-11  # without a lobe that counts, none is looked for again
 SAME_MEAN = 1e-13  # relative rounding noise of a cluster's mean
+TRIES = 2  # by the slope of the normal law, which outliers do not follow
 LISTED_STATES = 2.0**14  # subsets whose means are listed one by one
 
 
@@ -76,8 +65,6 @@ def subset_mean_limits(
     p-value of the hypothesis that the mean is δ. It steps up with δ; the lower limit
     is the first δ at which it exceeds the tail.
     """
-    from scipy.special import ndtri
-
     if sums.size * np.log(2.0) < -np.log(tail) * (1.0 - 1e-12):
         return -np.inf, np.inf
     values, group_sizes, counts = _group_units(sums, sizes)
@@ -85,44 +72,26 @@ def subset_mean_limits(
     exact = _exact_limits((values, group_sizes, counts), lattice, tail, largest_table)
     if exact is not None:
         return exact
-    plain = bool(np.all(group_sizes == 1.0))
-    total = float(np.sum(group_sizes * counts))
-    mean = float(np.sum(values * counts)) / total
-    square = np.sum((values - mean * group_sizes) ** 2 * counts)
-    spread = float(np.sqrt(square)) / total
     units = values, group_sizes, counts
+    shares = mean_shares(*units)
+    states = states_per_half(counts)
+    few = states <= FEW_STATES
+    found = smooth_limits(shares, tail, rough=few)
+    if found.accurate and not few and not _has_steps(units, lattice, found.limits):
+        return found.limits
+    low, high = found.limits
     opposite = -values, group_sizes, counts
-    ratios = values / group_sizes
-    z = float(ndtri(tail))
-    # The normal law of Σ ±(v - δ s), whose variance grows with δ, too.
-    share_of_shift = z * z * float(np.sum(group_sizes**2 * counts)) / total**2
-    start = z * spread / float(np.sqrt(max(1.0 - share_of_shift, 0.25)))
-    ends = float(np.min(ratios)), float(np.max(ratios))
-    if plain and values.size > SERIES_VALUES:
-        share, other = _series_shares(values, counts, lattice)
+    if states <= MANY_STATES:
+        here, there = (
+            _counted_limit(units, tail, low, shares.spread),
+            _counted_limit(opposite, tail, -high, shares.spread),
+        )
     else:
-        share, other = (_direct_share(some, lattice) for some in (units, opposite))
-    reach = _reach(counts, share, mean + start)
-    if reach == 0.0 and lattice is not None and _last_lobe(lattice, counts) >= 2.0:
-        reach = REACH
-    if reach is None:
-        low = _counted_limit(units, tail, mean + start, spread, (ends[0], mean))
-        high = _counted_limit(opposite, tail, start - mean, spread, (-ends[1], -mean))
-        return low, -high
-
-    def limit(some: Share, guess: float, bounds: Bracket) -> float:
-        return first_above(
-            lambda delta, lobes: some(delta, reach if lobes else 0.0).probability,
-            tail,
-            start=guess,
-            spread=spread,
-            bounds=bounds,
-            accuracy=ACCURACY * float(np.sqrt(np.sum(counts))),
-            lobes=reach > 0.0,
-        )[1]
-
-    low = limit(share, mean + start, (ends[0], mean))
-    return low, -limit(other, start - mean, (-ends[1], -mean))
+        here, there = (
+            _stepped_limit(units, tail, low, shares.spread, lattice),
+            _stepped_limit(opposite, tail, -high, shares.spread, lattice),
+        )
+    return here, -there
 
 
 def _exact_limits(
@@ -143,52 +112,100 @@ def _exact_limits(
     return None if table is None else table.limits(tail)
 
 
-def _reach(counts: IntArray, share: Share, start: float) -> float | None:
-    """How far to look for lobes, or None when subsets are to be counted instead."""
-    states = states_per_half(counts)
-    if states <= FEW_STATES:
-        return None
-    tail = share(start, REACH)
-    error = tail.error * tail.probability
-    if error <= NO_ERROR:
-        apart = abs(share(start, 0.0).probability - tail.probability)
-        return 0.0 if apart <= NO_ERROR else REACH
-    if error <= 2.0 * ACCEPTED:
-        return REACH
-    return None if states <= MANY_STATES else 10.0 * REACH
+def _has_steps(
+    units: Units, lattice: Lattice | None, limits: tuple[float, float]
+) -> bool:
+    """Whether values on a fine lattice make the share rise in steps at a limit."""
+    if lattice is None:
+        return False
+    centres = [_lobe_centres(lattice, *units[1:], delta) for delta in limits]
+    return any(some.size for some in centres)
 
 
-def _counted_limit(
-    units: Units, tail: float, start: float, spread: float, bounds: Bracket
+def _stepped_limit(
+    units: Units, tail: float, start: float, spread: float, lattice: Lattice | None
 ) -> float:
-    """Return the first subset mean whose share exceeds the tail."""
+    """Solve for the limit by shares that cost more, steps and outliers among them."""
     values, sizes, counts = units
-    exact = Route(lattice=False, most_states=LARGEST_HALF)
 
     def share(delta: float, lobes: bool) -> float:
-        return subset_tail(values - delta * sizes, counts, exact).probability
+        centres = NO_CENTRES
+        if lobes and lattice is not None:
+            centres = _lobe_centres(lattice, sizes, counts, delta)
+        route = Route(False, REACH if lobes else 0.0, centres, FEW_STATES, False)
+        return subset_tail(values - delta * sizes, counts, route).probability
 
-    def smooth(delta: float) -> float:
-        return subset_tail(values - delta * sizes, counts, MAIN_LOBE).probability
-
-    bracket = first_above(
+    return first_above(
         share,
         tail,
         start=start,
         spread=spread,
-        bounds=bounds,
-        smooth=smooth,
-        # Narrow enough for the subset means within to be listed.
-        accuracy=min(0.3, 1e5 / n_states(counts)),
-    )
-    while True:
-        mean = first_mean_above(*units, bracket=bracket, tail=tail)
+        bounds=_bounds(units),
+        accuracy=ACCURACY * float(np.sqrt(np.sum(counts))),
+    )[1]
+
+
+def _counted_limit(units: Units, tail: float, start: float, spread: float) -> float:
+    """Return the first subset mean whose share exceeds the tail."""
+    # Narrow enough for the subset means within to be listed.
+    width = spread * min(0.3, 2e4 / n_states(units[2]))
+    slope = normal_density(tail) / spread
+    for _ in range(TRIES):
+        bracket = start - width, start + width
+        mean, excess = first_mean_above(*units, bracket=bracket, tail=tail)
         if mean is not None:
             return mean
-        narrower = shrink(share, tail, bracket, (bracket[1] - bracket[0]) / 100.0)
-        if narrower == bracket:
-            return bracket[1]
-        bracket = narrower
+        move = float(np.clip(-excess / slope, -spread, spread))
+        start += move + float(np.copysign(width, move))
+    low, high = _bracket(units, tail, start, spread, width / spread)
+    width = max(width, high - low)
+    while True:
+        mean, excess = first_mean_above(*units, bracket=(low, high), tail=tail)
+        if mean is not None:
+            return mean
+        if excess == 0.0:  # too many means that nearly agree
+            middle = 0.5 * (low + high)
+            if not low < middle < high:
+                return high
+            above = _counted_share(units, middle) > tail
+            low, high = (low, middle) if above else (middle, high)
+        else:
+            low, high = (low - width, low) if excess > 0.0 else (high, high + width)
+            width *= 4.0
+
+
+def _bracket(
+    units: Units, tail: float, start: float, spread: float, accuracy: float
+) -> Bracket:
+    """Enclose a limit by counting, where an outlier makes the share rise in waves."""
+    values, sizes, counts = units
+
+    def smooth(delta: float) -> float:
+        route = Route(lattice=False, most_states=0.0, fallback=False)
+        return subset_tail(values - delta * sizes, counts, route).probability
+
+    return first_above(
+        lambda delta, lobes: _counted_share(units, delta),
+        tail,
+        start=start,
+        spread=spread,
+        bounds=_bounds(units),
+        smooth=smooth if states_per_half(counts) > FEW_STATES else None,
+        accuracy=accuracy,
+    )
+
+
+def _counted_share(units: Units, delta: float) -> float:
+    values, sizes, counts = units
+    route = Route(lattice=False, most_states=MANY_STATES)
+    return subset_tail(values - delta * sizes, counts, route).probability
+
+
+def _bounds(units: Units) -> Bracket:
+    """Return the smallest mean of a unit, and that of all, which a limit is below."""
+    values, sizes, counts = units
+    mean = float(np.sum(values * counts)) / float(np.sum(sizes * counts))
+    return float(np.min(values / sizes)), mean
 
 
 def _group_units(
@@ -201,19 +218,6 @@ def _group_units(
     units = np.column_stack((sums, sizes)).astype(np.float64)
     pairs, counts = np.unique(units, axis=0, return_counts=True)
     return pairs[:, 0], pairs[:, 1], counts.astype(np.int64)
-
-
-def _direct_share(units: Units, found: Lattice | None) -> Share:
-    values, sizes, counts = units
-
-    def share(delta: float, reach: float) -> Tail:
-        centres = NO_CENTRES
-        if reach > 0.0 and found is not None:
-            centres = _lobe_centres(found, sizes, counts, delta)
-        route = Route(False, reach, centres, FEW_STATES, fallback=False)
-        return subset_tail(values - delta * sizes, counts, route)
-
-    return share
 
 
 def _lobe_centres(
@@ -238,32 +242,3 @@ def _last_lobe(lattice: Lattice, counts: IntArray) -> float:
     n = float(np.sum(counts))
     scale = np.sqrt(np.sum(lattice.integers.astype(np.float64) ** 2 * counts) / n)
     return min(FINEST / (n * float(scale)), MANY_LOBES)
-
-
-def _series_shares(
-    values: FloatArray, counts: IntArray, found: Lattice | None
-) -> tuple[Share, Share]:
-    """Shares of subset means at or below δ, and of the opposite values."""
-    base = power_sums(values, counts)
-    n = int(np.sum(counts))
-    direct = _direct_share((values, np.ones(values.size), counts), found)
-
-    one = np.ones(values.size)
-
-    def share(delta: float, reach: float) -> Tail:
-        law = SeriesSignLaw.of(base, base.centre - delta)
-        if law is None:
-            return direct(delta, reach)
-        centres = NO_CENTRES
-        if reach > 0.0 and found is not None:
-            centres = _lobe_centres(found, one, counts, delta)
-        point = n * (base.centre - delta)
-        if point >= 0.0:
-            return upper_tail(law, point, reach=reach, centres=centres)
-        tail = upper_tail(law, -point, reach=reach, centres=centres)
-        return tail.complement()
-
-    def opposite(delta: float, reach: float) -> Tail:
-        return share(-delta, reach).complement()
-
-    return share, opposite
