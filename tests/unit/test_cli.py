@@ -283,3 +283,15 @@ def test_a_plan_without_rules_says_that_it_has_none(tmp_path: Path) -> None:
     done = run("decide", *ARMS, "--plan", "plan.toml", cwd=tmp_path)
     assert done.returncode == 2
     assert "plan.toml: nothing in the plan says what to decide" in done.stderr
+
+
+def test_the_columns_of_the_terminal_are_honoured_between_60_and_100(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from onechange.cli.output import terminal_columns
+
+    for told, used in (("40", 60), ("72", 72), ("250", 100)):
+        monkeypatch.setenv("COLUMNS", told)
+        assert terminal_columns() == used
+    monkeypatch.delenv("COLUMNS")
+    assert terminal_columns() == 100  # not a terminal

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from onechange.display import text_width
-from onechange.report.forest import ForestRow, forest_lines
+from onechange.report.forest import ForestRow, fitted_forest, forest_lines
 
 
 def _row(label: str, delta: float | None, low: float | None, high: float | None):
@@ -66,3 +66,33 @@ def test_the_better_side_is_named() -> None:
 def test_zero_deltas_draw_without_a_scale() -> None:
     lines = forest_lines([_row("a", 0.0, 0.0, 0.0)])
     assert lines[1].count("●") == 1
+
+
+@pytest.mark.parametrize("columns", range(48, 131, 6))
+def test_a_plot_takes_no_more_than_the_terminal_has(columns: int) -> None:
+    rows = [
+        ForestRow(
+            label,
+            1200,
+            0.1,
+            -0.2,
+            0.4,
+            "+0.100",
+            "−0.200 … +0.400",
+            "adj. p = 0.0033, opposite sign, not established",
+            "",
+            "adj. p = 0.0033",
+            "opposite sign",
+        )
+        for label in ("x" * 80, "日本語のラベル" * 4, "short")
+    ]
+    lines = fitted_forest(rows, columns=columns)
+    assert max(text_width(line) for line in lines) <= columns
+    assert all("●" in line for line in lines[1:])
+    assert "not established" in fitted_forest(rows, columns=180)[1]
+
+
+def test_labels_that_differ_at_their_ends_stay_apart() -> None:
+    rows = [_row(f"a slice with a long name, number {i}", 0.1, 0, 0.2) for i in (1, 2)]
+    first, second = fitted_forest(rows, columns=60)[1:]
+    assert first != second

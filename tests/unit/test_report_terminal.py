@@ -34,7 +34,7 @@ def test_a_decision_fits_one_screen(n_slices: int, n_notes: int) -> None:
 
 def test_what_does_not_fit_is_counted() -> None:
     text = render_text(_crowded(30, 20))
-    assert re.search(r"the \d+ worst of 30 slices", text)
+    assert re.search(r"… and \d+ more slices; --csv/--html has all", text)
     assert re.search(r"· \d+ more in the report", text)
 
 
@@ -165,3 +165,28 @@ def test_a_comparison_shows_every_metric_without_a_decision() -> None:
     for name in ("correct ↑", "latency_ms ↓", "context_recall ↑", "failed ↓"):
         assert name in text
     assert "pass" not in text
+
+
+@pytest.mark.parametrize("width", [60, 72, 80, 99])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    labels = ("a slice with a very long label indeed", "short", "日本語のラベル")
+    base = builders.comparison(slices=(builders.breakdown(labels),))
+    for result in (base, builders.decision(comparison=base)):
+        *lines, signature = render_text(result, width=width).splitlines()
+        assert signature.startswith("unit:")  # to be copied, never broken
+        assert max(text_width(line) for line in lines) <= width
+
+
+def test_a_narrow_terminal_loses_no_promise() -> None:
+    text = render_text(builders.decision(), width=60)
+    for status in builders.decision().statuses:
+        assert status.metric in text
+    assert "95 % interval −0.001 … +0.117" in text
+
+
+def test_many_slices_are_counted_after_the_first_thirty() -> None:
+    labels = tuple(f"slice number {i}" for i in range(200))
+    base = builders.comparison(slices=(builders.breakdown(labels),))
+    text = render_text(base)
+    assert text.count("slice number") == 30
+    assert "… and 170 more slices; --csv/--html has all" in text

@@ -10,7 +10,13 @@ import typer
 
 from onechange.cli import options as o
 from onechange.cli import score_options, scoring
-from onechange.cli.output import check_apart, input_files, outputs, print_out
+from onechange.cli.output import (
+    check_apart,
+    input_files,
+    outputs,
+    print_out,
+    terminal_columns,
+)
 from onechange.cli.step_summary import append_step_summary
 from onechange.errors import OnechangeError
 
@@ -53,7 +59,9 @@ def audit(words: dict[str, Any]) -> None:
     baseline, variants = read_arms(words, _variants(words), plan)
     _, ledger = align(baseline, variants[0], columns=plan.columns)
     if not words["quiet"]:
-        print_out(render_audit(ledger, format=words["format"]))
+        print_out(
+            render_audit(ledger, format=words["format"], width=terminal_columns())
+        )
     if not any(metric.pairs for metric in ledger.metrics.values()):
         raise typer.Exit(2)
 
@@ -148,7 +156,10 @@ def trials(words: dict[str, Any]) -> None:
         target: Target | None = None
         if words["half_width"] is not None:
             target = (words["half_width"], words["question_cost"], words["answer_cost"])
-        out.write_pages(lambda name: render_trials(result, format=name, target=target))
+        width = terminal_columns()
+        out.write_pages(
+            lambda name: render_trials(result, format=name, width=width, target=target)
+        )
 
 
 @o.with_options(o.FILE, o.COLUMNS, o.FILES, o.CONVERT)

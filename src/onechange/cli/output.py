@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 STDOUT = "-"
 FORMATS = ("text", "markdown", "json")
+NARROWEST, WIDEST = 60, 100
 
 
 @contextmanager
@@ -127,7 +129,7 @@ class Outputs:
             from onechange.report.terminal import render_text
 
             color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-            print_out(render_text(result, color=color))
+            print_out(render_text(result, width=terminal_columns(), color=color))
         elif self._stdout is not None:
             print_out(render(self._stdout, Path()))
 
@@ -173,6 +175,14 @@ class Outputs:
         self._put(lambda name, _: page(name))
         if self._stdout is not None:
             print_out(page(self._stdout))
+
+
+def terminal_columns() -> int:
+    """Columns for text on stdout: 60 to 100 of a terminal, else 100."""
+    if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
+        return WIDEST
+    columns = shutil.get_terminal_size((WIDEST, 24)).columns
+    return min(max(columns, NARROWEST), WIDEST)
 
 
 def print_out(text: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from onechange.cli import options as o
-from onechange.cli.output import outputs, print_out
+from onechange.cli.output import outputs, print_out, terminal_columns
 from onechange.errors import OnechangeError
 
 __all__ = ["plan_init", "power"]
@@ -104,7 +104,8 @@ def power(words: dict[str, Any]) -> None:
 
             content = drawn(power_figure(result), picture.suffix[1:].lower())
             _write(picture, content)
-        out.write_pages(lambda name: render_power(result, format=name))
+        width = terminal_columns()
+        out.write_pages(lambda name: render_power(result, format=name, width=width))
 
 
 def _picture_target(given: str | None) -> Path | None:

@@ -30,7 +30,7 @@ from onechange.report.document import (
     Section,
     Table,
 )
-from onechange.report.forest import ForestRow, forest_lines
+from onechange.report.forest import ForestRow, fitted_forest, forest_lines
 from onechange.report.slice_findings import (
     equals,
     family_text,
@@ -39,9 +39,17 @@ from onechange.report.slice_findings import (
     reversal_blocks,
     weighted_table,
 )
+from onechange.report.table_text import wrapped
 from onechange.slices import SliceLabel
 
-__all__ = ["forest_plot", "slices_section"]
+__all__ = ["MAX_DRAWN", "forest_plot", "slices_section"]
+
+_REMARKS = {  # code of a note to its words, in full and in short
+    "small-slice": ("few pairs", "few pairs"),
+    "reversal": ("reversal", "reversal"),
+    "opposite-sign": ("opposite sign, not established", "opposite sign"),
+}
+MAX_DRAWN = 31  # lines for slices in a plot made of characters
 
 
 def slices_section(context: Context) -> Section | None:
@@ -67,8 +75,8 @@ def forest_plot(
     variant_name: str,
     *,
     intervals: bool = True,
-    at_most: int | None = None,
-    width: int = 41,
+    at_most: int = MAX_DRAWN,
+    columns: int | None = None,
 ) -> Plot | None:
     """Draw one metric of one breakdown; None when no slice is measured.
 
@@ -78,36 +86,56 @@ def forest_plot(
         What to draw.
     intervals : bool
         Whether the intervals are written out as well.
-    at_most : int, optional
-        Number of slices to draw, from the worst; the caption counts the others.
-    width : int
-        Columns of the plotting area.
+    at_most : int
+        Lines for slices, from the worst, those with an interval first; when there are
+        more slices the last line counts the others.
+    columns : int, optional
+        Columns of the terminal; without a terminal nothing is shortened.
     """
-    rows = _of(breakdown.deltas, metric, variant_name)
+    rows = sorted(_of(breakdown.deltas, metric, variant_name), key=_interval_first)
     if not any(row.delta is not None for row in rows):
         return None
-    shown = rows[:at_most]
     whole = _of(context.comparison.deltas, metric, variant_name)[:1]
-    adjusted = any(row.pvalue_adjusted is not None for row in shown)
+    adjusted = any(row.pvalue_adjusted is not None for row in rows)
     name = breakdown.spec.name
     drawn = tuple(
         _forest_row(context, row, adjusted and row.slice is not None, name)
-        for row in (*shown, *whole)
+        for row in (*rows, *whole)
     )
-    lines = forest_lines(
-        drawn if intervals else [replace(row, interval_text="") for row in drawn],
-        direction=rows[0].direction,
-        width=width,
-    )
+    first = len(rows) if len(rows) <= at_most else at_most - 1
+    shown = (*drawn[:first], *drawn[len(rows) :])
+    direction = rows[0].direction
+    if columns is not None:
+        lines = fitted_forest(shown, direction=direction, columns=columns)
+    else:
+        plain = [row if intervals else replace(row, interval_text="") for row in shown]
+        lines = forest_lines(plain, direction=direction)
+    lines += _hidden_line(context, rows[first:], columns)
     caption = f"{metric} by {breakdown.spec.name}"
     if context.several:
         caption += f", {variant_name}"
-    hidden = len(rows) - len(shown)
-    if hidden:
-        caption += f" (the {len(shown)} worst of {len(rows)} slices)"
     het = heterogeneity_text(breakdown, metric, variant_name)
     caption = f"{caption}; {het}" if het else caption
-    return Plot(lines, caption, drawn, rows[0].direction)
+    return Plot(lines, caption, drawn, direction)
+
+
+def _interval_first(delta: Delta) -> tuple[bool, bool]:
+    return delta.interval is None, delta.delta is None
+
+
+def _hidden_line(
+    context: Context, hidden: Sequence[Delta], columns: int | None
+) -> tuple[str, ...]:
+    """Count the slices that a plot of characters leaves out."""
+    if not hidden:
+        return ()
+    least = context.plan.analysis.min_slice
+    small = sum(row.n_pairs < least for row in hidden)
+    few = f" ({format_count(small)} of them with under {least} pairs)" if small else ""
+    place = "the table of every slice" if columns is None else "--csv/--html"
+    noun = "slice" if len(hidden) == 1 else "slices"
+    text = f"… and {format_count(len(hidden))} more {noun}{few}; {place} has all"
+    return tuple(wrapped(text, columns or 100))
 
 
 def _breakdown_blocks(context: Context, breakdown: SliceBreakdown) -> list[Block]:
@@ -249,19 +277,13 @@ def _forest_row(
     context: Context, delta: Delta, adjusted: bool, breakdown: str
 ) -> ForestRow:
     interval = delta.interval
-    remarks = []
+    pvalue = ""
     if adjusted and delta.pvalue_adjusted is not None:
-        remarks.append(f"adj. p {equals(format_pvalue(delta.pvalue_adjusted))}")
+        pvalue = f"adj. p {equals(format_pvalue(delta.pvalue_adjusted))}"
     codes = {note.code for note in delta.notes}
-    remarks += [
-        words
-        for code, words in (
-            ("small-slice", "few pairs"),
-            ("reversal", "reversal"),
-            ("opposite-sign", "opposite sign, not established"),
-        )
-        if code in codes
-    ]
+    met = [words for code, words in _REMARKS.items() if code in codes]
+    remarks = [pvalue] if pvalue else []
+    remarks += [words for words, _ in met]
     return ForestRow(
         label=slice_text(delta.slice),
         n_pairs=delta.n_pairs,
@@ -272,6 +294,8 @@ def _forest_row(
         interval_text=context.interval(delta.metric, interval),
         remark=", ".join(remarks),
         link=_link(delta, breakdown),
+        pvalue_text=pvalue,
+        flags=", ".join(short for _, short in met),
     )
 
 

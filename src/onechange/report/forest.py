@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from onechange.display import (
     MISSING,
     escape_terminal,
     format_count,
     format_exact,
-    shorten,
     text_width,
 )
+from onechange.display.shortening import shorten_middle
 
-__all__ = ["ForestRow", "forest_lines", "scale_end"]
+__all__ = ["ForestRow", "fitted_forest", "forest_lines", "scale_end"]
 
 MAX_LABEL = 36
+WIDEST = 31  # columns of the plotting area beside texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,8 @@ class ForestRow:
 
     `low`/`high` are None without an interval and infinite at an unbounded end;
     `delta` is None for a slice that is not measured. `link` says which questions are
-    behind the row, as in `Table.links`.
+    behind the row, as in `Table.links`. `pvalue_text` and `flags` are the short forms
+    of what `remark` says.
     """
 
     label: str
@@ -38,10 +40,52 @@ class ForestRow:
     interval_text: str = ""
     remark: str = ""
     link: str = ""
+    pvalue_text: str = ""
+    flags: str = ""
+
+
+def fitted_forest(
+    rows: Sequence[ForestRow], *, direction: str = "higher", columns: int = 100
+) -> tuple[str, ...]:
+    """Draw a forest plot that is no wider than a terminal.
+
+    Parameters
+    ----------
+    rows : sequence of ForestRow
+        From top to bottom.
+    direction : str
+        ``higher`` or ``lower``: which side of zero is better.
+    columns : int
+        Columns of the terminal. The plotting area takes what the texts leave it; where
+        that is too little, labels and remarks are shortened, then intervals are left to
+        the drawing.
+
+    Returns
+    -------
+    tuple of str
+        As `forest_lines`.
+    """
+    lines: tuple[str, ...] = ()
+    for form in _FORMS:
+        shown = [form.of(row) for row in rows]
+        for width in range(WIDEST, form.narrowest - 1, -2):
+            lines = forest_lines(
+                shown, direction=direction, width=width, label=form.label
+            )
+            excess = max(text_width(line) for line in lines) - columns
+            if excess <= 0:
+                return lines
+            if width - excess < form.narrowest:
+                break
+    return lines
 
 
 def forest_lines(
-    rows: Sequence[ForestRow], *, direction: str = "higher", width: int = 41
+    rows: Sequence[ForestRow],
+    *,
+    direction: str = "higher",
+    width: int = 41,
+    label: int = MAX_LABEL,
 ) -> tuple[str, ...]:
     r"""Draw deltas with their intervals around zero.
 
@@ -53,6 +97,8 @@ def forest_lines(
         ``higher`` or ``lower``: which side of zero is better.
     width : int
         Columns of the plotting area.
+    label : int
+        Columns that a label may take.
 
     Returns
     -------
@@ -70,7 +116,7 @@ def forest_lines(
     easy      60  +0.13            │ ┝━━●━━┥
     """
     scale = _Scale.of(rows, width)
-    labels = [shorten(escape_terminal(row.label), MAX_LABEL) for row in rows]
+    labels = [shorten_middle(escape_terminal(row.label), label) for row in rows]
     counts = [format_count(row.n_pairs) for row in rows]
     deltas = [row.delta_text for row in rows]
     intervals = [row.interval_text for row in rows]
@@ -98,6 +144,43 @@ def scale_end(rows: Sequence[ForestRow]) -> float:
     # One huge interval must not flatten all the others.
     typical = 3 * ends[len(ends) // 2] if ends else 0.0
     return _round_up(max([min(ends[-1], typical) if ends else 0.0, *deltas], default=0))
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How much of its texts a plot shows, and how narrow its drawing may be."""
+
+    label: int
+    remark: str
+    intervals: bool
+    narrowest: int
+
+    def of(self, row: ForestRow) -> ForestRow:
+        parts = {
+            "full": (row.remark,),
+            "short": (row.pvalue_text, row.flags),
+            "flags": (row.flags,),
+            "none": (),
+        }[self.remark]
+        return replace(
+            row,
+            remark=", ".join(part for part in parts if part),
+            interval_text=row.interval_text if self.intervals else "",
+        )
+
+
+# The first that fits: labels shrink first, then remarks, then the written intervals.
+_FORMS = (
+    _Form(MAX_LABEL, "full", True, 21),
+    _Form(24, "full", True, 21),
+    _Form(24, "short", True, 17),
+    _Form(16, "short", True, 15),
+    _Form(16, "flags", True, 15),
+    _Form(16, "short", False, 15),
+    _Form(16, "flags", False, 15),
+    _Form(12, "flags", False, 11),
+    _Form(10, "none", False, 11),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import textwrap
 
-from onechange.display import escape_terminal, text_table
+from onechange.display import escape_terminal
 from onechange.report.document import Block, Bullets, Paragraph, Table
+from onechange.report.table_text import fitted_table
 
 __all__ = ["block_text"]
 
@@ -20,7 +21,7 @@ def block_text(block: Block, width: int) -> str:
     block : Block
         A table, paragraph, list or plot.
     width : int
-        Columns to which running text is wrapped; tables keep their width.
+        Columns to which running text is wrapped; a table that is wider is stacked.
 
     Returns
     -------
@@ -32,9 +33,7 @@ def block_text(block: Block, width: int) -> str:
     if isinstance(block, Bullets):
         return "\n".join(_wrapped(item, width, "· ") for item in block.items)
     if isinstance(block, Table):
-        align = "".join(column.align for column in block.columns)
-        heads = [column.title for column in block.columns]
-        body = text_table(heads, block.rows, align)
+        body = "\n".join(fitted_table([block], width))
     else:
         body = "\n".join(block.lines)
     if not block.caption:

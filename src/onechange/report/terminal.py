@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Container, Sequence
 from dataclasses import replace
 
@@ -12,12 +11,10 @@ from onechange.decide.rule_table import rule_footnote
 from onechange.display import (
     escape_terminal,
     format_count,
-    shorten,
-    text_table,
     text_width,
 )
 from onechange.display.shortening import listed_places
-from onechange.report.breakdowns import forest_plot
+from onechange.report.breakdowns import MAX_DRAWN, forest_plot
 from onechange.report.context import (
     SYMBOLS,
     Context,
@@ -30,6 +27,12 @@ from onechange.report.ledger import change_text, ledger_text
 from onechange.report.rules import headline, lead, rules_table
 from onechange.report.runs import runs_line
 from onechange.report.slice_findings import family_text, mix_sentences
+from onechange.report.table_text import (
+    fitted_table,
+    painted,
+    without_columns,
+    wrapped,
+)
 from onechange.report.unscored import bounds_line
 from onechange.report.variants import (
     best_table,
@@ -47,7 +50,6 @@ LINES = 40
 MIN_SLICES = 3
 MIN_NOTES = 5
 LABEL = 11
-MIN_NAME = 10
 # Said first: each can overturn the decision or the way to read it.
 SERIOUS = (
     "identical-arms",
@@ -78,13 +80,6 @@ ROUTINE = {
     "unscored-rows",
     "sampled",
 }
-COLORS = {
-    "pass": "32",
-    "ship": "32",
-    "fail": "31",
-    "do not ship": "31",
-    "inconclusive": "33",
-}
 
 
 def render_text(
@@ -97,7 +92,8 @@ def render_text(
     result : Comparison or Decision
         What `compare` or `decide` returned.
     width : int
-        Columns of the terminal; running text is wrapped to it.
+        Columns of the terminal: text is wrapped to it, plots are drawn to it, and
+        tables lose the columns needed least, or stack what is left.
     color : bool
         Whether statuses are coloured; the words carry them in any case.
 
@@ -157,57 +153,18 @@ def _rule_lines(context: Context, width: int, color: bool) -> list[str]:
     ]
     statuses = context.decision.statuses if context.decision else ()
     footnote = rule_footnote(statuses)
-    lines = _first_that_fits(layouts, width, color)
-    return lines + (_wrapped(footnote, width) if footnote else [])
+    lines = fitted_table(layouts, width, color=color, stacked=_metric_first(table))
+    return lines + (wrapped(footnote, width) if footnote else [])
 
 
-def _first_that_fits(
-    tables: Sequence[Table], width: int, color: bool = False
-) -> list[str]:
-    """Lay out the first table that is narrow enough, else the last with names above.
-
-    A name that leaves too little room for the figures gets a line of its own; one
-    that is longer than a line is cut, and the cut is marked.
-    """
-    for table in tables:
-        lines = _layout(table)
-        if max(text_width(line) for line in lines) <= width:
-            return _with_colors(lines, table, color)
-    table = tables[-1]
-    room = _room(table, width)
-    names = [row[0] for row in table.rows]
-    above = {i for i, name in enumerate(names) if room < text_width(name) <= width}
-    rows = tuple(
-        ("" if i in above else shorten(name, room), *row[1:])
-        for i, (name, row) in enumerate(zip(names, table.rows, strict=True))
+def _metric_first(table: Table) -> Table:
+    """Let the metric name a row, and its role follow."""
+    role, metric, *others = table.columns
+    return replace(
+        table,
+        columns=(metric, role, *others),
+        rows=tuple((row[1], row[0], *row[2:]) for row in table.rows),
     )
-    lines = _with_colors(_layout(replace(table, rows=rows)), table, color)
-    found = lines[:2]
-    for i, line in enumerate(lines[2:]):
-        found += [escape_terminal(names[i]), line] if i in above else [line]
-    return found
-
-
-def _layout(table: Table) -> list[str]:
-    align = "".join(column.align for column in table.columns)
-    head = [column.title for column in table.columns]
-    return text_table(head, table.rows, align).splitlines()
-
-
-def _room(table: Table, width: int) -> int:
-    """Columns that the figures leave to the first column."""
-    excess = max(text_width(line) for line in _layout(table)) - width
-    return max(max(text_width(row[0]) for row in table.rows) - excess, MIN_NAME)
-
-
-def _with_colors(lines: list[str], table: Table, color: bool) -> list[str]:
-    if not table.row_status:
-        return lines
-    body = []
-    for line, status in zip(lines[2:], table.row_status, strict=True):
-        start = max(line.rfind(SYMBOLS[status]), 0)
-        body.append(line[:start] + _painted(line[start:], status, color))
-    return [*lines[:2], *body]
 
 
 def _height(lines: Sequence[str], width: int) -> int:
@@ -219,9 +176,9 @@ def _headline(context: Context, width: int, color: bool) -> list[str]:
     decision = context.decision
     status = str(decision.decision) if decision else ""
     title = f"{SYMBOLS.get(status, '')} {headline(context)}".strip()
-    lines = [_painted(escape_terminal(title), status, color, bold=True)]
+    lines = [painted(escape_terminal(title), status, color, bold=True)]
     for sentence in lead(context):
-        lines += _wrapped(sentence, width)
+        lines += wrapped(sentence, width)
     return lines
 
 
@@ -234,7 +191,7 @@ def _reasons(context: Context, width: int, statuses: Container[str]) -> list[str
     for status in decision.statuses:
         told = status.reason.rstrip(".") in decision.reason
         if status.status in statuses and not told:
-            lines += _wrapped(status.reason, width, first="· ", rest="  ")
+            lines += wrapped(status.reason, width, first="· ", rest="  ")
     return lines
 
 
@@ -246,10 +203,7 @@ def _comparison_blocks(context: Context, width: int) -> list[list[str]]:
     if context.several:
         return [head, *_variant_blocks(context, width)]
     whole = metrics_table(context, marks=False)
-    shorter = replace(
-        whole, columns=whole.columns[:-1], rows=tuple(row[:-1] for row in whole.rows)
-    )
-    table = _first_that_fits([whole, shorter], width)
+    table = fitted_table(_narrower(whole), width)
     slices = _forests(context, width, room=None)
     notes = _notes(_gathered_notes(context), width, at_most=None)
     signature = [escape_terminal(context.comparison.signature)]
@@ -257,19 +211,27 @@ def _comparison_blocks(context: Context, width: int) -> list[list[str]]:
     return [head, table, *slices, facts, notes, signature]
 
 
+def _narrower(table: Table) -> list[Table]:
+    """Leave out what is needed least, column by column."""
+    tables = [table]
+    for title in ("d_z", "better/same/worse", "clusters"):
+        tables.append(without_columns(tables[-1], {title}))
+    return tables
+
+
 def _variant_blocks(context: Context, width: int) -> list[list[str]]:
     """Lay out a table per metric, the sweep of the leading one, the best by slice."""
     swept, leading = context.comparison.sweep, context.leading_metric
     names = dict.fromkeys((d.metric, d.statistic) for d in overall(context))
     blocks = [
-        _first_that_fits(
+        fitted_table(
             [metric_table(context, *name, narrow=narrow) for narrow in (0, 1, 2)], width
         )
         for name in names
     ]
-    plot = sweep_plot(context, leading, width=31) if leading else None
+    plot = sweep_plot(context, leading, columns=width) if leading else None
     if plot is not None:
-        blocks.append([*_wrapped(plot.caption, width), *plot.lines])
+        blocks.append([*wrapped(plot.caption, width), *plot.lines])
     best = [b for b in swept.best if b.metric == leading] if swept else []
     table = best_table(context, best) if len(best) > 1 else None
     if table is not None:
@@ -278,8 +240,8 @@ def _variant_blocks(context: Context, width: int) -> list[list[str]]:
             columns=table.columns[1:-1],
             rows=tuple(row[1:-1] for row in table.rows),
         )
-        caption = _wrapped(f"{leading}: {table.caption}", width)
-        blocks.append([*caption, *_first_that_fits([shorter], width)])
+        caption = wrapped(f"{leading}: {table.caption}", width)
+        blocks.append([*caption, *fitted_table([shorter], width)])
     facts = _facts(context, width) + _tests(context, width)
     if swept is not None:
         facts = _labelled("Setting", setting_text(swept), width) + facts
@@ -323,7 +285,9 @@ def _forests(context: Context, width: int, *, room: int | None) -> list[list[str
     breakdowns = context.comparison.slices
     if metric is None or not breakdowns:
         return []
-    share = None if room is None else max(room // len(breakdowns) - 4, MIN_SLICES)
+    share = MAX_DRAWN
+    if room is not None:  # less the caption, the head, all questions and a blank
+        share = min(max(room // len(breakdowns) - 4, MIN_SLICES), MAX_DRAWN)
     blocks = []
     for breakdown in breakdowns:
         for arm in context.comparison.variants:
@@ -333,10 +297,10 @@ def _forests(context: Context, width: int, *, room: int | None) -> list[list[str
                 metric,
                 arm.name,
                 at_most=share,
-                width=31,
+                columns=width,
             )
             if plot is not None:
-                caption = _wrapped(plot.caption, width)
+                caption = wrapped(plot.caption, width)
                 blocks.append([*caption, *plot.lines])
     return blocks
 
@@ -363,34 +327,17 @@ def _notes(
     for i, (note, place) in enumerate(notes):
         where = f" ({place})" if place and place not in note.text else ""
         text = f"{note.code}{where}: {note.text}"
-        wrapped = _wrapped(text, width, first="· ", rest="  ")
+        own = wrapped(text, width, first="· ", rest="  ")
         last = i == len(notes) - 1
-        if at_most is not None and len(lines) + len(wrapped) + (not last) > at_most + 1:
+        if at_most is not None and len(lines) + len(own) + (not last) > at_most + 1:
             more = format_count(len(notes) - i)
             lines.append(f"· {more} more in the report (--markdown FILE)")
             break
-        lines += wrapped
+        lines += own
     return lines
 
 
 def _labelled(label: str, text: str, width: int) -> list[str]:
     if not text:
         return []
-    return _wrapped(text, width, first=label.ljust(LABEL), rest=" " * LABEL)
-
-
-def _wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
-    return textwrap.wrap(
-        escape_terminal(text),
-        width,
-        initial_indent=first,
-        subsequent_indent=rest,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
-def _painted(text: str, status: str, color: bool, *, bold: bool = False) -> str:
-    if not color or status not in COLORS:
-        return text
-    return f"\x1b[{'1;' if bold else ''}{COLORS[status]}m{text}\x1b[0m"
+    return wrapped(text, width, first=label.ljust(LABEL), rest=" " * LABEL)

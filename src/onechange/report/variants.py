@@ -18,7 +18,7 @@ from onechange.report.document import (
     Section,
     Table,
 )
-from onechange.report.forest import ForestRow, forest_lines
+from onechange.report.forest import ForestRow, fitted_forest, forest_lines
 from onechange.report.slice_findings import equals, family_text
 from onechange.sweep import BestVariant, Sweep, number
 
@@ -127,7 +127,9 @@ def metric_table(
     return Table(columns, tuple(cells))
 
 
-def sweep_plot(context: Context, metric: str, *, width: int = 41) -> Plot | None:
+def sweep_plot(
+    context: Context, metric: str, *, columns: int | None = None
+) -> Plot | None:
     """Draw a metric over the variants, in the order of a numeric setting.
 
     The baseline stands among them, at zero; the lines are simultaneous intervals.
@@ -152,11 +154,12 @@ def sweep_plot(context: Context, metric: str, *, width: int = 41) -> Plot | None
         drawn.append((swept.baseline_value, base))
         drawn.sort(key=lambda pair: number(pair[0]) or 0.0)
     forest = tuple(row for _, row in drawn)
-    lines = forest_lines(
-        [replace(row, interval_text="") for row in forest],
-        direction=rows[0].direction,
-        width=width,
-    )
+    plain = [replace(row, interval_text="") for row in forest]
+    direction = rows[0].direction
+    if columns is None:
+        lines = forest_lines(plain, direction=direction)
+    else:
+        lines = fitted_forest(plain, direction=direction, columns=columns)
     over = f"over {swept.setting}" if swept.numeric else "by variant"
     return Plot(
         lines,
