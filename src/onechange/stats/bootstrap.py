@@ -206,7 +206,8 @@ def ratio_of_sums_interval(
             )
         low = high = estimate
     elif method == "studentized":
-        low, high, drawn = studentized_limits(sample, tail, n_resamples, seed)
+        low, high, drawn, told = studentized_limits(sample, tail, n_resamples, seed)
+        notes = (*notes, *told)
     else:
         weighting = "exponential" if method == "bayesian" else resampling
         law = resampled_law(sample.strata, weighting=weighting, mean=sample.mean)

@@ -91,8 +91,8 @@ def _null_tails(
 ) -> tuple[float, float]:
     """Probabilities of the resamples against which each end is set."""
     if method == "studentized":
-        student, error, _ = studentized_law(sample, n_resamples, seed)
-        below, above = student.tails((sample.estimate - null) / error)
+        found = studentized_law(sample, n_resamples, seed)
+        below, above = found.law.tails((sample.estimate - null) / found.error)
         return above, below
     weighting = "exponential" if method == "bayesian" else "multinomial"
     law = resampled_law(sample.strata, weighting=weighting, mean=sample.mean)
