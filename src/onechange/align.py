@@ -260,7 +260,7 @@ def _audit(
         *trial_notes(pairs, names),
         *_metric_notes(pairs, names),
         *(Note("scale-mismatch", text) for text in scales.values()),
-        *setting_notes(changes, recorded, names),
+        *setting_notes(changes, (baseline.settings, variant.settings), names),
         *_conflict_notes(pairs, columns),
         *label_notes(pairs, (*columns.slices, columns.cluster, *columns.settings)),
     ]

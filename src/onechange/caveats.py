@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -172,7 +172,9 @@ def trial_notes(pairs: Pairs, names: Sequence[str]) -> list[Note]:
 
 
 def setting_notes(
-    changes: Sequence[SettingChange], recorded: tuple[bool, bool], names: Sequence[str]
+    changes: Sequence[SettingChange],
+    settings: tuple[Mapping[str, Any], Mapping[str, Any]],
+    names: Sequence[str],
 ) -> list[Note]:
     """Note unknown settings, several changes at once, and a judge that changed.
 
@@ -180,8 +182,8 @@ def setting_notes(
     ----------
     changes : sequence of SettingChange
         Settings that differ.
-    recorded : tuple of bool
-        Whether each arm records any setting.
+    settings : tuple of mapping
+        Recorded settings of each arm.
     names : sequence of str
         Names of the baseline and of the variant.
 
@@ -191,13 +193,15 @@ def setting_notes(
         ``settings-unknown``, ``more-than-one-change`` and ``judge-changed``.
     """
     notes = []
-    silent = [name for name, known in zip(names, recorded, strict=True) if not known]
+    silent = [name for name, known in zip(names, settings, strict=True) if not known]
     if silent:
         text = (
             f"No settings are recorded for {' and '.join(silent)}; whether only one "
             "thing changed cannot be checked."
         )
         notes.append(Note("settings-unknown", text))
+    else:
+        notes += _one_sided(settings, names)
     if len(changes) > 1 and not silent:
         shown = ", ".join(change.setting for change in changes[: 2 * _SHOWN])
         more = ", ..." if len(changes) > 2 * _SHOWN else ""
@@ -215,6 +219,23 @@ def setting_notes(
         )
         notes.append(Note("judge-changed", text))
     return notes
+
+
+def _one_sided(
+    settings: tuple[Mapping[str, Any], Mapping[str, Any]], names: Sequence[str]
+) -> list[Note]:
+    """Note settings that one arm records and the other does not."""
+    parts = []
+    for own, other, name in zip(settings, settings[::-1], names, strict=True):
+        alone = sorted(own.keys() - other.keys())
+        if alone:
+            more = ", ..." if len(alone) > 2 * _SHOWN else ""
+            parts.append(f"{', '.join(alone[: 2 * _SHOWN])}{more} ({name})")
+    text = (
+        f"Settings recorded in one arm alone: {'; '.join(parts)}. Whether they differ "
+        "is not known."
+    )
+    return [Note("settings-unknown", text)] if parts else []
 
 
 def label_notes(pairs: Pairs, declared: Iterable[str | None]) -> list[Note]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onechange.pairs import ArmTable, Pairs, scored_rows
+from onechange.plain_values import same_value
 from onechange.results import ANSWERED, FAILED, UNSCORED
 from onechange.stats.estimate import Note
 
@@ -46,7 +47,7 @@ class MetricAudit:
 
 @dataclass(frozen=True, slots=True)
 class SettingChange:
-    """One recorded setting that differs between the arms; None = not recorded."""
+    """One setting that both arms record and that differs between them."""
 
     setting: str
     baseline: Any
@@ -241,12 +242,13 @@ def rows_left_out(
 def changed_settings(
     baseline: Mapping[str, Any], variant: Mapping[str, Any]
 ) -> tuple[SettingChange, ...]:
-    """List the settings that differ between the arms.
+    """List the settings that both arms record and that differ between them.
 
     Parameters
     ----------
     baseline, variant : mapping
-        Recorded settings; numbers and texts that read the same are equal.
+        Recorded settings; numbers and texts that read the same are equal. What one
+        arm alone records is unknown: neither equal nor a change.
 
     Returns
     -------
@@ -259,16 +261,10 @@ def changed_settings(
     (SettingChange(setting='top_k', baseline=3, variant=8),)
     """
     return tuple(
-        SettingChange(key, baseline.get(key), variant.get(key))
-        for key in sorted({*baseline, *variant})
-        if not _same(baseline.get(key), variant.get(key))
+        SettingChange(key, baseline[key], variant[key])
+        for key in sorted(baseline.keys() & variant.keys())
+        if not same_value(baseline[key], variant[key])
     )
-
-
-def _same(first: Any, second: Any) -> bool:
-    if isinstance(first, bool) or isinstance(second, bool):
-        return first is second or str(first).casefold() == str(second).casefold()
-    return first == second or (first is not None and str(first) == str(second))
 
 
 def _by_arm(values: tuple[Any, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["flatten", "plain_value"]
+__all__ = ["flatten", "plain_value", "same_value"]
 
 
 def plain_value(value: object) -> Any:
@@ -41,6 +41,32 @@ def plain_value(value: object) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return str(value)
+
+
+def same_value(first: object, second: object) -> bool:
+    """Whether two recorded values are one, be they numbers or texts of numbers.
+
+    Parameters
+    ----------
+    first, second : object
+        Plain values of settings.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> same_value(3, 3.0), same_value("3", 3), same_value(True, "true")
+    (True, True, True)
+    >>> same_value(True, 1), same_value(None, "None")
+    (False, False)
+    """
+    if isinstance(first, bool) or isinstance(second, bool):
+        return first is second or str(first).casefold() == str(second).casefold()
+    return first == second or (
+        first is not None and second is not None and str(first) == str(second)
+    )
 
 
 def flatten(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -15,7 +15,7 @@ import onechange as oc
 from casefiles import expected, folder
 from onechange.align import Audit, Pairs, align, question_means, rate, trial_table
 from onechange.errors import InputError, PairingError
-from onechange.ledger import changed_settings
+from onechange.ledger import SettingChange, changed_settings
 from onechange.read import read
 from onechange.report.ledger import ledger_text
 from onechange.results import Columns, Results
@@ -205,7 +205,12 @@ def test_settings_that_read_the_same_are_equal() -> None:
     assert [(c.setting, c.baseline, c.variant) for c in changed] == [
         ("rerank", False, True)
     ]
-    assert [c.variant for c in changed_settings({"k": 1}, {})] == [None]
+
+
+def test_what_one_arm_alone_records_is_neither_equal_nor_a_change() -> None:
+    assert changed_settings({"k": 1, "m": None}, {"m": 2, "j": 1}) == (
+        SettingChange("m", None, 2),
+    )
 
 
 def test_texts_whose_labels_are_partly_absent_are_filled_from_the_variant() -> None:

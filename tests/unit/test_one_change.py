@@ -95,26 +95,109 @@ def test_a_second_change_cannot_ship_until_it_is_accepted(
     assert accepted.returncode == 0, accepted.stdout
 
 
-@pytest.mark.parametrize(
-    ("before", "after"), [(None, None), (BEFORE, None), (None, AFTER)]
-)
-def test_settings_that_are_not_recorded_are_said(
-    tmp_path: Path, monkeypatch: Any, before: Any, after: Any
+def test_settings_that_neither_arm_records_are_said(
+    tmp_path: Path, monkeypatch: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    done = decided(tmp_path, before=before, after=after)
+    done = decided(tmp_path, before=None, after=None)
     assert done.returncode == 0, done.stdout
     assert "settings-unknown" in done.stdout
 
 
-def test_a_declared_setting_that_neither_arm_records_is_said(
-    tmp_path: Path, monkeypatch: Any
+JUDGE = {"judge": {"model": "j1"}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "where"),
+    [
+        (BEFORE, None, "is not recorded for variant"),
+        (None, AFTER, "is not recorded for baseline"),
+        (BEFORE, JUDGE, "is not recorded for variant"),
+        (JUDGE, AFTER, "is not recorded for baseline"),
+        (JUDGE, JUDGE, "is recorded in neither arm"),
+        (JUDGE, None, "is recorded in neither arm"),
+    ],
+)
+def test_declared_values_that_cannot_be_checked_do_not_ship(
+    tmp_path: Path, monkeypatch: Any, before: Any, after: Any, where: str
 ) -> None:
+    """Deleting the evidence never turns a decision into ship."""
     monkeypatch.chdir(tmp_path)
-    other = {"judge": {"model": "j1"}}
-    done = decided(tmp_path, before=other, after=other)
-    assert done.returncode == 0, done.stdout
-    assert "retriever.top_k is recorded in neither arm" in done.stdout
+    decision = _decision(tmp_path, before, after)
+    assert decision.decision == "inconclusive"
+    assert f"retriever.top_k {where}, so it cannot be checked" in decision.reason
+    (step,) = decision.next_steps
+    assert "record retriever.top_k among the settings of both arms" in step
+    assert "drop [experiment.change]" in step
+    # a change whose values are not declared only has a note
+    named = _decision(tmp_path, before, after, change=oc.Change("retriever.top_k"))
+    assert named.decision == "ship"
+    notes = (*named.notes, *named.comparison.audit.notes)
+    assert "settings-unknown" in [note.code for note in notes]
+
+
+def _decision(
+    folder: Path, before: Any, after: Any, change: oc.Change | None = None
+) -> oc.Decision:
+    for stale in folder.glob("*.settings.json"):
+        stale.unlink()
+    arms = written(folder, before=before, after=after)
+    plan = oc.Plan.load(folder / "plan.toml")
+    if change is not None:
+        plan = oc.Plan("correct", change=change)
+    return oc.decide(oc.compare(*arms, plan), plan, stability=False)
+
+
+@pytest.mark.parametrize("arm", [0, 1])
+@pytest.mark.parametrize("key", ["judge", "question_set", "model"])
+def test_what_one_arm_alone_records_is_said_and_not_held_against_the_change(
+    tmp_path: Path, arm: int, key: str
+) -> None:
+    settings = [dict(BEFORE), dict(AFTER)]
+    for own in settings:
+        own["model"] = "m1"
+    del settings[arm][key]
+    decision = _decision(tmp_path, *settings)
+    assert decision.decision == "ship"
+    name = "judge.model" if key == "judge" else key
+    other = ("variant", "baseline")[arm]
+    (text,) = [
+        note.text
+        for note in decision.comparison.audit.notes
+        if note.code == "settings-unknown"
+    ]
+    assert f"{name} ({other})" in text
+
+
+def test_a_second_change_says_what_would_answer_it(tmp_path: Path) -> None:
+    after = {**AFTER, "judge": {"model": "j2"}}
+    decision = _decision(tmp_path, BEFORE, after)
+    (step,) = decision.next_steps
+    assert 'accepted_changes = ["judge.model"]' in step
+
+
+@pytest.mark.parametrize("pair", [(3, 3), (3, "3"), ("a", "a"), (True, "true")])
+def test_a_change_from_a_value_to_itself_is_refused(pair: tuple[Any, Any]) -> None:
+    with pytest.raises(oc.PlanError, match="give two different values"):
+        oc.Change("top_k", *pair)
+
+
+def test_a_change_to_itself_is_refused_with_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN.format(more="").replace("to = 8", "to = 3"), encoding="utf-8")
+    with pytest.raises(oc.PlanError, match=r"plan\.toml:8: experiment\.change\.to"):
+        oc.Plan.load(path)
+
+
+@pytest.mark.parametrize(("before", "after"), [(3.0, 8), ("3", "8")])
+def test_a_value_written_otherwise_is_as_declared(
+    tmp_path: Path, before: Any, after: Any
+) -> None:
+    decision = _decision(
+        tmp_path, {"retriever": {"top_k": before}}, {"retriever": {"top_k": after}}
+    )
+    assert decision.decision == "ship"
+    assert "as declared" in render(decision, "markdown")
 
 
 def test_development_asks_for_held_out_questions(tmp_path: Path) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from onechange.align import SettingChange
-from onechange.compare import Comparison
+from onechange.compare import ArmSummary, Comparison
 from onechange.errors import PlanError
+from onechange.plain_values import same_value
 from onechange.plan import Change, Plan
 from onechange.stats.estimate import Note
 
-__all__ = ["change_notes", "change_objections", "check_question_set"]
+__all__ = ["change_notes", "change_objections", "change_steps", "check_question_set"]
 
 QUESTION_SET = "question_set"
 
@@ -31,26 +30,57 @@ def change_objections(comparison: Comparison, plan: Plan, position: int) -> list
     -------
     list of str
         Clauses; any of them forbids *ship*. Empty when the plan declares no change
-        or the arms record no settings.
+        or neither arm records any setting. What one arm alone records is neither
+        equal nor a change; but values that were declared must be recorded in both
+        arms.
     """
     if plan.change is None:
         return []
-    audit = comparison.audits[position]
-    # An arm without settings shows no change: that is said in a note.
-    changed = audit.settings_changed if all(audit.settings_recorded) else ()
-    accepted = {plan.change.setting, *plan.accepted_changes}
-    further = [row for row in changed if row.setting not in accepted]
-    objections = []
+    unchecked = _unchecked(comparison, plan, position)
+    found = [] if unchecked is None else [unchecked]
+    further = _further(comparison, plan, position)
     if further:
         listed = ", ".join(_text(row) for row in further)
-        objections.append(
+        found.append(
             f"more than the declared setting {plan.change.setting} changed: {listed}"
         )
-    arms = (
-        comparison.baseline.settings.get(plan.change.setting),
-        comparison.variants[position].settings.get(plan.change.setting),
-    )
-    return objections + _mismatch(plan.change, arms)
+    return found + _mismatch(plan.change, _arms(comparison, position))
+
+
+def change_steps(comparison: Comparison, plan: Plan, position: int) -> list[str]:
+    """Say what would answer the objections.
+
+    Parameters
+    ----------
+    comparison, plan, position
+        As for `change_objections`.
+
+    Returns
+    -------
+    list of str
+        Sentences, one per kind of objection.
+    """
+    if plan.change is None:
+        return []
+    setting, steps = plan.change.setting, []
+    if _unchecked(comparison, plan, position) is not None:
+        steps.append(
+            f"one change: record {setting} among the settings of both arms, or drop "
+            "[experiment.change]."
+        )
+    further = _further(comparison, plan, position)
+    if further:
+        listed = ", ".join(f'"{row.setting}"' for row in further)
+        steps.append(
+            "one change: repeat the run with one change, or, where these may differ, "
+            f"list them: accepted_changes = [{listed}]."
+        )
+    if _mismatch(plan.change, _arms(comparison, position)):
+        steps.append(
+            f"one change: compare runs with the declared values of {setting}, or mend "
+            "[experiment.change]."
+        )
+    return steps
 
 
 def change_notes(comparison: Comparison, plan: Plan, position: int) -> list[Note]:
@@ -66,16 +96,15 @@ def change_notes(comparison: Comparison, plan: Plan, position: int) -> list[Note
     list of Note
         ``settings-unknown``, or nothing.
     """
-    if plan.change is None:
+    arms = _arms(comparison, position)
+    if plan.change is None or not all(arm.settings for arm in arms):
         return []
-    arms = (comparison.baseline, comparison.variants[position])
-    lacking = [arm for arm in arms if plan.change.setting not in arm.settings]
-    if not lacking or not all(arm.settings for arm in arms):
+    where = _not_recorded(plan.change.setting, arms)
+    if where is None:
         return []
-    where = "neither arm" if len(lacking) == 2 else f"all arms but {lacking[0].name}"
     text = (
-        f"The declared setting {plan.change.setting} is recorded in {where}, so its "
-        "change cannot be checked."
+        f"The declared setting {plan.change.setting} {where}, so its change cannot be "
+        "checked."
     )
     return [Note("settings-unknown", text)]
 
@@ -99,9 +128,9 @@ def check_question_set(comparison: Comparison, plan: Plan, position: int) -> Non
     """
     if plan.question_set is None:
         return
-    for arm in (comparison.baseline, comparison.variants[position]):
+    for arm in _arms(comparison, position):
         recorded = arm.settings.get(QUESTION_SET)
-        if recorded is not None and not _same(recorded, plan.question_set):
+        if recorded is not None and not same_value(recorded, plan.question_set):
             place = plan.places.get(("experiment", QUESTION_SET), "plan")
             raise PlanError(
                 f"{place}: experiment.question_set: the plan is for "
@@ -110,35 +139,64 @@ def check_question_set(comparison: Comparison, plan: Plan, position: int) -> Non
             )
 
 
-def _mismatch(change: Change, recorded: tuple[Any, Any]) -> list[str]:
+def _arms(comparison: Comparison, position: int) -> tuple[ArmSummary, ArmSummary]:
+    return comparison.baseline, comparison.variants[position]
+
+
+def _unchecked(comparison: Comparison, plan: Plan, position: int) -> str | None:
+    """Say that the declared values cannot be checked; None where they can be.
+
+    Without any settings at all nothing of the kind is to be had, which a note says.
+    """
+    change, arms = plan.change, _arms(comparison, position)
+    if change is None or (change.before is None and change.after is None):
+        return None
+    if not any(arm.settings for arm in arms):
+        return None
+    where = _not_recorded(change.setting, arms)
+    if where is None:
+        return None
+    return f"the declared setting {change.setting} {where}, so it cannot be checked"
+
+
+def _not_recorded(setting: str, arms: tuple[ArmSummary, ArmSummary]) -> str | None:
+    lacking = [arm.name for arm in arms if setting not in arm.settings]
+    if not lacking:
+        return None
+    if len(lacking) == len(arms):
+        return "is recorded in neither arm"
+    return f"is not recorded for {lacking[0]}"
+
+
+def _further(comparison: Comparison, plan: Plan, position: int) -> list[SettingChange]:
+    """List settings that differ and are neither declared nor accepted."""
+    if plan.change is None:
+        return []
+    accepted = {plan.change.setting, *plan.accepted_changes}
+    changed = comparison.audits[position].settings_changed
+    return [row for row in changed if row.setting not in accepted]
+
+
+def _mismatch(change: Change, arms: tuple[ArmSummary, ArmSummary]) -> list[str]:
     """Compare the declared values with those that the arms record."""
     declared = (change.before, change.after)
+    recorded = [arm.settings.get(change.setting) for arm in arms]
     objections = []
     for arm, want, found in zip(
         ("baseline", "variant"), declared, recorded, strict=True
     ):
-        if want is not None and found is not None and not _same(want, found):
+        if want is not None and found is not None and not same_value(want, found):
             objections.append(
                 f"{change.setting} was declared as {want} in the {arm} but is recorded "
                 f"as {found}"
             )
     before, after = recorded
-    if before is not None and after is not None and _same(before, after):
+    if before is not None and after is not None and same_value(before, after):
         objections.append(
             f"the declared setting {change.setting} is {before} in both arms"
         )
     return objections
 
 
-def _same(a: object, b: object) -> bool:
-    """Whether two recorded values are one, be they numbers or texts of numbers."""
-    if isinstance(a, bool) or isinstance(b, bool):
-        return str(a).lower() == str(b).lower()
-    return a == b or str(a) == str(b)
-
-
 def _text(row: SettingChange) -> str:
-    ends = [
-        "not recorded" if v is None else str(v) for v in (row.baseline, row.variant)
-    ]
-    return f"{row.setting} ({ends[0]} → {ends[1]})"
+    return f"{row.setting} ({row.baseline} → {row.variant})"

@@ -9,6 +9,7 @@ from onechange.compare import Comparison
 from onechange.decide.change import (
     change_notes,
     change_objections,
+    change_steps,
     check_question_set,
 )
 from onechange.decide.decision import Decision, RuleStatus, rule_names
@@ -84,7 +85,9 @@ def decide(
         statuses=tuple(statuses),
         comparison=comparison,
         plan=rules,
-        next_steps=tuple(steps) if word == "inconclusive" else (),
+        next_steps=(*change_steps(comparison, rules, position), *steps)
+        if word == "inconclusive"
+        else (),
         tipping_points=tuple(stability_sentences(statuses, word)),
         notes=(
             *(Note("plan-deviation", text) for text in rules.deviations),

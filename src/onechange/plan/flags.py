@@ -14,11 +14,10 @@ from onechange.plan.parts import (
     Guardrail,
     Metric,
     Primary,
-    SliceSpec,
-    parse_slice,
     relative_margin,
 )
 from onechange.plan.plan import Plan
+from onechange.plan.slicing import SliceSpec, parse_slice
 from onechange.results import Columns
 
 __all__ = [

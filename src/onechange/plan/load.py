@@ -6,7 +6,8 @@ from typing import Any
 
 from onechange.plan.file import PlanFile
 from onechange.plan.keys import Key, PlanKeyError, did_you_mean
-from onechange.plan.parts import Analysis, Change, Guardrail, Metric, Primary, as_slices
+from onechange.plan.parts import Analysis, Change, Guardrail, Metric, Primary
+from onechange.plan.slicing import as_slices
 from onechange.results import Columns
 
 __all__ = ["placed", "plan_arguments"]

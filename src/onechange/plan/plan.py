@@ -24,9 +24,8 @@ from onechange.plan.parts import (
     Guardrail,
     Metric,
     Primary,
-    SliceSpec,
-    as_slices,
 )
+from onechange.plan.slicing import SliceSpec, as_slices
 from onechange.results import Columns
 
 __all__ = ["Plan"]
@@ -120,7 +119,9 @@ class Plan:
         values: dict[str, Any] = {
             "primary": _primaries(primary),
             "guardrails": rules,
-            "slices": as_slices(slices, rules, weights or {}),
+            "slices": as_slices(
+                slices, [r.every_slice for r in rules if r.every_slice], weights or {}
+            ),
             "metrics": tuple(metrics),
             "columns": columns or Columns(),
             "analysis": analysis or Analysis(),

@@ -7,6 +7,7 @@ from typing import Any
 
 from onechange.align import Audit, SettingChange
 from onechange.display import MISSING, format_count
+from onechange.plain_values import same_value
 from onechange.plan import Change, Plan
 from onechange.report.context import Context
 from onechange.report.document import Block, Bullets, Column, Paragraph, Section, Table
