@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
-from onechange.stats.roots import first_above, shrink
+from onechange.stats.roots import first_above
 
 
 def smooth(point: float, lobes: bool) -> float:
@@ -63,8 +63,6 @@ def test_a_cheap_approximation_gives_the_start() -> None:
     assert high - low <= 1e-3
     assert low <= -1.95 <= high + 1e-12
     assert len(calls) < 20
-    narrow = shrink(counted, 0.025, (low, high), 1e-9)
-    assert narrow[1] == pytest.approx(-1.95, abs=2e-9)
 
 
 def test_a_step_at_the_bound_is_found_there() -> None:
@@ -73,11 +71,6 @@ def test_a_step_at_the_bound_is_found_there() -> None:
     )
     assert low == pytest.approx(-1.0, abs=1e-7)
     assert high == pytest.approx(-1.0, abs=1e-7)
-
-
-def test_brackets_shrink_down_to_neighbouring_numbers() -> None:
-    low, high = shrink(smooth, 0.5, (-1.0, 1.0), 0.0)
-    assert high == np.nextafter(low, 1.0) or high == low
 
 
 def test_neighbouring_numbers_end_the_search() -> None:

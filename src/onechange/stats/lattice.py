@@ -51,7 +51,7 @@ class Lattice:
         parts = np.rint(1.0 / self.unit)
         if abs(parts * self.unit - 1.0) <= ROUNDING_NOISE:
             return np.asarray(self.integers / parts)
-        return self.integers * self.unit
+        return np.asarray(self.integers * self.unit, dtype=np.float64)
 
 
 def find_lattice(values: FloatArray, *, noise: float | None = None) -> Lattice | None:

@@ -203,7 +203,8 @@ def smooth_limits(
         gap = _probit(shares) - target
         at = at - gap / slope
         if np.max(np.abs(gap)) <= SOLVED:
-            return SmoothLimits((float(at[0]), float(at[1])), error <= accepted)
+            accurate = error <= 2.0 * accepted  # twice its standard deviation
+            return SmoothLimits((float(at[0]), float(at[1])), accurate)
     return SmoothLimits(starts, False)
 
 

@@ -78,7 +78,7 @@ class Frequencies:
     @property
     def main(self) -> FloatArray:
         """Frequencies of the main lobe, shape (n_main,)."""
-        return np.arange(1, self.n_main + 1) * self.delta
+        return np.arange(1.0, self.n_main + 1.0) * self.delta
 
     def fit(self, square: FloatArray, points: FloatArray) -> bool:
         """Whether the period is long enough for other laws and points."""
@@ -100,7 +100,8 @@ class Frequencies:
         """
         k = np.arange(1.0, self.n_main + 1.0)
         turns = np.multiply.outer(points * self.delta, k)
-        return 0.5 - points / self.length - (np.sin(turns) * main) @ (1.0 / (np.pi * k))
+        sums = (np.sin(turns) * main) @ (1.0 / (np.pi * k))
+        return np.asarray(0.5 - points / self.length - sums)
 
     def beyond(
         self,
@@ -219,7 +220,7 @@ def _bound(
     np.maximum(y, np.float32(0.0), out=y)
     y *= y
     y *= np.float32(0.5) + y / np.float32(12.0)
-    return -(counts.astype(np.float32) @ y)
+    return np.asarray(-(counts.astype(np.float32) @ y), dtype=np.float64)
 
 
 def products(sizes: FloatArray, counts: FloatArray, t: FloatArray) -> FloatArray:
