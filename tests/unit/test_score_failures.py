@@ -83,3 +83,10 @@ def test_evidence_in_the_context_settles_the_steps_before() -> None:
 def test_the_noise_threshold_is_the_callers() -> None:
     facts = replace(PERFECT, correct=False, irrelevant_share=0.6)
     assert failure_category(facts, noise_threshold=0.5)[0] == "CONTEXT_NOISE"
+
+
+def test_the_first_category_that_applies_counts_also_when_evidence_was_seen() -> None:
+    assert failure_category(replace(PERFECT, in_one_chunk=False))[0] == "BAD_CHUNKING"
+    assert failure_category(replace(LOST, in_one_chunk=False))[0] == "BAD_CHUNKING"
+    seen = replace(PERFECT, in_corpus=None, in_one_chunk=False)
+    assert failure_category(seen) == ("BAD_CHUNKING", None)

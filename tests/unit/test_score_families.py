@@ -206,7 +206,7 @@ def test_a_status_of_a_hand_made_trace_is_checked_too() -> None:
         ("claims", {}, "claims is an object; expected a list of claims"),
         ("scores", [1], "scores is a list; expected an object of numbers"),
         ("scores", {"x": 10**400}, "not a finite number"),
-        ("cosines", [], "cosines is a list; expected a list of numbers"),
+        ("cosines", [], "cosines is empty; expected a list of numbers"),
         ("reference_claims", {}, "expected a list of true and false"),
         ("answer", 5, "answer is 5; expected a text"),
         ("retrieved", {}, "retrieved is {}; expected a list"),

@@ -124,3 +124,22 @@ def test_similar_pairs_are_those_of_a_plain_search(
 def test_a_threshold_out_of_range_is_refused() -> None:
     with pytest.raises(MethodError, match="threshold = 0"):
         similar_pairs(["a"], threshold=0)
+
+
+def test_a_missing_reference_is_no_other_reference_and_missing_texts_are_counted() -> (
+    None
+):
+    audit = audit_question_set(
+        [
+            {"question_id": "a", "question": "Who?", "reference": "Ana"},
+            {"question_id": "b", "question": "who"},
+            {"question_id": "c", "question": "Who", "reference": "Ben"},
+            {"question_id": "d"},
+            {"question_id": "e", "question": " "},
+        ]
+    )
+    assert audit.conflicting == (("a", "c"),)
+    assert audit.without_text == ("d", "e")
+    rows = {row["check"]: row["count"] for row in audit.to_dicts()}
+    assert rows["without a question text"] == 2
+    assert any("2 of 5 questions have no text" in note.text for note in audit.notes)

@@ -192,7 +192,8 @@ def test_a_label_of_the_user_wins() -> None:
             "BAD_CITATION",
         ),
         ({"selected": [["3M_2018_10K", 61]]}, "RERANKING_MISS"),
-        ({"answerable": False}, "FAILED_TO_ABSTAIN"),
+        ({"answerable": False, "evidence": []}, "FAILED_TO_ABSTAIN"),
+        ({"evidence_in_one_chunk": False}, "BAD_CHUNKING"),
         (
             {"retrieved": [], "selected": [], "evidence_in_corpus": False},
             "CORPUS_MISSING",
@@ -298,3 +299,58 @@ def test_the_table_of_scores_is_the_representation() -> None:
         "n_unscored",
         "n_failed",
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("grounded", 3),
+        ("evidence_in_context", 5),
+        ("hit_at_10", 2),
+        ("recall_at_5", -3),
+        ("page_ndcg_at_10", 1.01),
+        ("joint_f1", 1.5),
+        ("oracle_correct", 2),
+        ("oracle_hit_at_5", -1),
+    ],
+)
+def test_a_finished_score_outside_its_range_is_refused(name: str, value: float) -> None:
+    record = {"question_id": "q", "answer": "x", "scores": {name: value}}
+    with pytest.raises(
+        InputError, match=rf"scores.{name} is {value}.*outside \[0, 1\]"
+    ):
+        score([record])
+    declared = ScoreOptions(ranges={name: (-5, 5)})
+    assert score([record], options=declared).rows[0][name] == value
+
+
+def test_finished_outcomes_are_kept_and_must_agree() -> None:
+    record = {"question_id": "q", "answer": "x", "answerable": True}
+    given = {"correct": 1, "grounded": 1, "evidence_in_context": 1}
+    row = score([{**record, "scores": given}]).rows[0]
+    assert {name: row[name] for name in given} == given
+    assert row["correct_and_grounded"] == 1.0
+    claims = [{"label": "unsupported"}]
+    with pytest.raises(InputError, match=r"scores\.grounded is 1\.0, but the trace"):
+        score([{**record, "claims": claims, "scores": {"grounded": 1}}])
+
+
+def test_evidence_that_is_not_in_the_corpus_cannot_be_in_the_context() -> None:
+    with pytest.raises(InputError, match="evidence_in_corpus is false, but the label"):
+        score([{**ANSWERED, "evidence_in_corpus": False}])
+
+
+def test_one_number_recorded_twice_must_be_one_number() -> None:
+    record = {"question_id": "q", "answer": "x", "tokens_prompt": 1}
+    with pytest.raises(InputError, match="tokens_prompt is 1 and 2, once in an object"):
+        score([{**record, "tokens": {"prompt": 2}}])
+    assert score([{**record, "tokens": {"prompt": 1}}]).rows[0]["tokens_prompt"] == 1
+
+
+def test_citations_that_are_not_used_are_said() -> None:
+    claims = [{"label": "supported", "cited": ["a"], "supporting": ["a"]}]
+    record = {"question_id": "q", "answer": "x", "claims": claims}
+    notes = score([{**record, "cited": ["a", "b"]}]).notes
+    assert [note.code for note in notes] == ["citations-differ"]
+    assert "1 of 1 traces cite other units" in notes[0].text
+    assert score([{**record, "cited": ["a"]}]).notes == ()

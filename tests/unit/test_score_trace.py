@@ -206,7 +206,10 @@ def test_a_wrong_mapping_names_its_key(section: dict[str, Any], fact: str) -> No
         ({"correct_from": "rouge_l"}, "needs rouge_l = true"),
         ({"noise_threshold": 2}, "noise_threshold: expected a number from 0 to 1"),
         ({"noise_threshold": "x"}, "noise_threshold: expected a number"),
-        ({"relative_tolerance": -0.1}, "relative_tolerance: expected 0 or more"),
+        (
+            {"relative_tolerance": -0.1},
+            "relative_tolerance: expected a finite number",
+        ),
         ({"rouge_l": 1}, "rouge_l: expected true or false"),
     ],
 )
@@ -237,3 +240,47 @@ def test_the_chunk_mapping_is_read_from_beside_the_options(tmp_path: Path) -> No
     (tmp_path / "pages.json").write_text('{"c1": ["d", 0]}', encoding="utf-8")
     with pytest.raises(InputError, match=r"'c1' is \['d', 0\]; expected"):
         load_options(path)
+
+
+@pytest.mark.parametrize("nothing", ["", "  ", False, None, 0, [], {}])
+def test_an_empty_error_is_no_error(nothing: object) -> None:
+    trace = parse_trace({"question_id": "a", "answer": "x", "error": nothing})
+    assert (trace.status, trace.error) == ("answered", None)
+    assert parse_trace({"question_id": "a", "error": "boom"}).status == "failed"
+    assert parse_trace({"question_id": "a", "error": True}).error == "True"
+
+
+@pytest.mark.parametrize(
+    ("fields", "fact"),
+    [
+        ({"answerable": False, "evidence": ["a"]}, "answerable is false, but evidence"),
+        ({"scores": {"correct": 7}}, r"scores.correct is 7.*outside \[0, 1\]"),
+        ({"correct": 1, "scores": {"correct": 0}}, "remove one of the two"),
+        ({"reference": ["a", 2]}, r"reference\[1\] is 2; expected a text"),
+        ({"cosines": []}, "cosines is empty; expected a list of numbers"),
+    ],
+)
+def test_a_trace_that_contradicts_itself_is_refused(
+    fields: dict[str, object], fact: str
+) -> None:
+    with pytest.raises(InputError, match=fact):
+        parse_trace({"question_id": "a", **fields})
+    parse_trace({"question_id": "a", "answerable": False, "evidence": {"a": 0}})
+
+
+def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"question_id": "a", "answer": "x", "answer": "y"}\n', "utf-8")
+    with pytest.raises(InputError, match=r"t\.jsonl:1: .*key 'answer' stands twice"):
+        read_traces(path)
+
+
+@pytest.mark.parametrize("limits", [[1, 0], [0, 0], [0], "01", [0, float("inf")]])
+def test_a_range_that_is_none_is_refused(limits: object) -> None:
+    with pytest.raises(PlanError, match=r"ranges.style = .*expected \[lowest, h"):
+        ScoreOptions.from_dict({"ranges": {"style": limits}})
+
+
+def test_an_infinite_tolerance_is_refused() -> None:
+    with pytest.raises(PlanError, match="expected a finite number, 0 or more"):
+        ScoreOptions(relative_tolerance=float("inf"))

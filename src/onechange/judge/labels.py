@@ -240,7 +240,7 @@ def read_labels(
         arm = known[name]
         if arm is None:
             continue
-        weight = _number(row.get("weight"), "weight", place)
+        weight = _weight(row.get("weight"), place)
         if weight is not None and weight <= 0:
             raise InputError(f"{place}: weight is {weight:g}; expected above 0")
         labels.append(HumanLabel(question, arm, label, weight))
@@ -270,6 +270,16 @@ def _number(value: object, name: str, place: str) -> float | None:
     if number is None or math.isinf(number):
         raise InputError(f"{place}: {name} is {value!r}; expected a finite number")
     return None if math.isnan(number) else number
+
+
+def _weight(value: object, place: str) -> float | None:
+    """Return the sampling weight of a cell; None only when it is empty."""
+    weight = _number(value, "weight", place)
+    if weight is None and value is not None and str(value).strip():
+        raise InputError(
+            f"{place}: weight is {value!r}; expected a number above 0, or nothing"
+        )
+    return weight
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -102,6 +102,7 @@ def _lists(audit: QuestionSetAudit) -> list[str]:
     found = [
         _listed("without labelled evidence", audit.unlabelled),
         _listed("without reference answer", audit.without_reference),
+        _listed("without a question text", audit.without_text),
         _listed("changed between trials", audit.changed_text),
         _listed("duplicates", _pairs(audit.duplicates)),
         _listed("near-duplicates", _pairs(audit.near_duplicates)),

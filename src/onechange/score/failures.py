@@ -112,9 +112,11 @@ def failure_category(
 
     Notes
     -----
-    Evidence seen at a later step settles the earlier ones: what is in the context is
-    in the corpus, in a chunk, and was a candidate. For an unanswerable question only
-    the abstention counts. An abstention on an answerable question is a wrong answer.
+    The first category that applies counts: evidence that no chunk holds as a whole is
+    ``BAD_CHUNKING`` also when its pieces were retrieved. Evidence seen at a later step
+    settles an earlier one that was not recorded: what is in the context is in the
+    corpus, and was a candidate. For an unanswerable question only the abstention
+    counts. An abstention on an answerable question is a wrong answer.
 
     Examples
     --------
@@ -134,16 +136,17 @@ def failure_category(
 
 
 def _evidence_step(facts: FailureFacts) -> tuple[str, str | None] | None:
-    """Category of a question whose evidence did not reach the context."""
+    """Category of a question whose evidence did not reach the context whole."""
+    if facts.in_corpus is False:
+        return CORPUS_MISSING, None
+    seen = facts.in_context or facts.among_candidates
+    if facts.in_corpus is None and not seen:
+        return UNDETERMINED, "evidence_in_corpus"
+    if facts.in_one_chunk is False:
+        return BAD_CHUNKING, None
     if facts.in_context:
         return None
     if not facts.among_candidates:
-        if facts.in_corpus is False:
-            return CORPUS_MISSING, None
-        if facts.in_corpus is None:
-            return UNDETERMINED, "evidence_in_corpus"
-        if facts.in_one_chunk is False:
-            return BAD_CHUNKING, None
         if facts.in_one_chunk is None:
             return UNDETERMINED, "evidence_in_one_chunk"
         if facts.among_candidates is None:

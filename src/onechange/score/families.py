@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -40,8 +41,19 @@ _UNIT_RANGE = frozenset(
         "citation_precision",
         "citation_recall",
         "cited_in_context",
+        "correct",
         "correct_and_grounded",
+        "grounded",
+        "evidence_in_context",
+        "supporting_fact_em",
+        "supporting_fact_f1",
+        "joint_em",
+        "joint_f1",
     }
+)
+_AT_DEPTH = re.compile(
+    r"(?:page_|document_)?(?:hit|precision|precision_returned|recall|rr|ap|ndcg"
+    r"|context_precision_ranked|evidence_complete|answer_in_context)_at_[0-9]+"
 )
 _AGREEMENT = 1e-9
 
@@ -86,6 +98,17 @@ class Scoring:
         self.scores[name] = value
         if value is None:
             self.reasons[name] = reason
+
+    def settle(self, name: str, value: float | None, reason: str) -> None:
+        """Keep a computed score beside a finished one, which it must agree with."""
+        given = self.scores.get(name)
+        if given is None:
+            self.put(name, value, reason)
+        elif value is not None and abs(value - given) > _AGREEMENT:
+            raise InputError(
+                f"question {self.trace.question_id!r}: scores.{name} is {given!r}, but "
+                f"the trace itself gives {value!r}; remove one of the two"
+            )
 
     def leave(self, names: tuple[str, ...], reason: str) -> None:
         """Leave several columns unscored for one reason."""
@@ -347,13 +370,23 @@ def _check_range(scoring: Scoring, name: str, value: float) -> None:
     limits = scoring.options.ranges.get(name)
     if limits is None and name == "answer_relevance":
         limits = (-1.0, 1.0)
-    if limits is None and (name in _UNIT_RANGE or name.startswith("step_faithfulness")):
+    if limits is None and _is_share(name.removeprefix("oracle_")):
         limits = (0.0, 1.0)
     if limits is not None and not limits[0] <= value <= limits[1]:
         raise InputError(
             f"question {scoring.trace.question_id!r}: scores.{name} is {value!r}, "
             f"outside [{limits[0]:g}, {limits[1]:g}]"
         )
+
+
+@lru_cache(maxsize=1024)
+def _is_share(name: str) -> bool:
+    """Whether a score of this name lies between 0 and 1 by its definition."""
+    return (
+        name in _UNIT_RANGE
+        or name.startswith("step_faithfulness")
+        or _AT_DEPTH.fullmatch(name) is not None
+    )
 
 
 @lru_cache(maxsize=64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -213,7 +214,7 @@ def numeric_match(
     Raises
     ------
     MethodError
-        If the tolerance is negative or not a number.
+        If the tolerance is negative or not a finite number.
 
     Notes
     -----
@@ -228,9 +229,10 @@ def numeric_match(
     >>> numeric_match("15", ["15%"])
     0.0
     """
-    if relative_tolerance is not None and not relative_tolerance >= 0:
+    if relative_tolerance is not None and not 0 <= relative_tolerance < math.inf:
         raise MethodError(
-            f"relative_tolerance = {relative_tolerance!r}: expected 0 or more"
+            f"relative_tolerance = {relative_tolerance!r}: expected a finite number, "
+            "0 or more"
         )
     tolerance = None if relative_tolerance is None else Decimal(str(relative_tolerance))
     wanted = [found for found in map(quantities, references) if found]

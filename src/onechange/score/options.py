@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,7 @@ from onechange.score.failures import CATEGORIES, NOISE_THRESHOLD
 from onechange.score.fields import TraceFields, require_known
 from onechange.score.parse import EMPTY_ANSWERS
 from onechange.score.retrieval import GAINS
-from onechange.score.trace import Page
+from onechange.score.trace import Page, finite_number
 
 __all__ = ["ScoreOptions", "load_chunk_pages", "load_options", "options_from_flags"]
 
@@ -142,8 +143,17 @@ class ScoreOptions:
         for name in ("correct_threshold", "noise_threshold"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise PlanError(f"[score] {name}: expected a number from 0 to 1")
-        if self.relative_tolerance is not None and not self.relative_tolerance >= 0:
-            raise PlanError("[score] relative_tolerance: expected 0 or more")
+        tolerance = self.relative_tolerance
+        if tolerance is not None and not 0 <= tolerance < math.inf:
+            raise PlanError(
+                "[score] relative_tolerance: expected a finite number, 0 or more"
+            )
+        for name, limits in self.ranges.items():
+            if not _is_range(limits):
+                raise PlanError(
+                    f"[score] ranges.{name} = {limits!r:.60}: expected [lowest, "
+                    "highest], two finite numbers, the first below the second"
+                )
 
     @property
     def known_categories(self) -> tuple[str, ...]:
@@ -224,6 +234,13 @@ class ScoreOptions:
             digest = hashlib.sha256(pages.encode("utf-8")).hexdigest()
             values["chunk_pages_sha256"] = digest
         return {name: value for name, value in values.items() if value is not None}
+
+
+def _is_range(limits: object) -> bool:
+    if not isinstance(limits, list | tuple) or len(limits) != 2:
+        return False
+    low, high = map(finite_number, limits)
+    return low is not None and high is not None and low < high
 
 
 def load_options(path: str | Path) -> ScoreOptions:

@@ -33,15 +33,15 @@ def score_outcome(scoring: Scoring) -> None:
     faithful = scores.get("faithfulness")
     grounded = None if faithful is None else float(faithful >= 1.0)
     reason = scoring.reasons.get("faithfulness", "no claims are labelled")
-    scoring.put("grounded", grounded, reason)
+    scoring.settle("grounded", grounded, reason)
     both = None
     if not trace.abstained:
-        both = correct_and_grounded(_is_correct(scoring), faithful)
+        both = correct_and_grounded(_is_correct(scoring), scores.get("grounded"))
     reason = scoring.reasons.get("correct", reason)
-    scoring.put("correct_and_grounded", both, reason)
+    scoring.settle("correct_and_grounded", both, reason)
     present = evidence_present(scoring, scoring.context(), options.context)
     value = None if present is None else float(present)
-    scoring.put("evidence_in_context", value, _why_unknown(scoring))
+    scoring.settle("evidence_in_context", value, _why_unknown(scoring))
 
 
 def categorise(scoring: Scoring) -> tuple[str | None, str | None]:
@@ -110,19 +110,26 @@ def _facts(scoring: Scoring) -> FailureFacts:
     if candidates is None:
         candidates, name = trace.retrieved, "retrieved"
     correct = _is_correct(scoring)
-    faithful = scoring.scores.get("faithfulness")
+    grounded = scoring.scores.get("grounded")
     in_context = scoring.scores.get("evidence_in_context")
+    among = evidence_present(scoring, candidates, name)
+    if trace.evidence_in_corpus is False and (in_context or among):
+        raise InputError(
+            f"question {trace.question_id!r}: evidence_in_corpus is false, but the "
+            f"labelled evidence is among the {'context' if in_context else name}; "
+            "correct one of the two"
+        )
     return FailureFacts(
         answerable=trace.answerable,
         labelled=bool(_wanted(scoring)),
         abstained=None if trace.status is None else trace.abstained,
         in_corpus=True if options.assume_indexed else trace.evidence_in_corpus,
         in_one_chunk=True if options.assume_indexed else trace.evidence_in_one_chunk,
-        among_candidates=evidence_present(scoring, candidates, name),
+        among_candidates=among,
         in_context=None if in_context is None else bool(in_context),
         irrelevant_share=_irrelevant_share(scoring),
         correct=None if correct is None else correct >= 1.0,
-        faithful=None if faithful is None else faithful >= 1.0,
+        faithful=None if grounded is None else grounded >= 1.0,
         citations_support=_citations_support(scoring),
     )
 

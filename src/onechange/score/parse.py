@@ -81,6 +81,8 @@ def parse_trace(
             elif value is not None:
                 values[name] = parser(name, value, fields)
         del extra["question_id"]
+        _settle_correct(values)
+        _settle_answerable(values)
         _settle_status(values, names, empty_answer)
         return Trace(question_id=question_id, extra=extra, **values)
     except FieldError as error:
@@ -123,6 +125,30 @@ def _settle_status(
         values["status"] = empty_answer
 
 
+def _settle_correct(values: dict[str, Any]) -> None:
+    """Take `scores.correct` for the field `correct`, which it is."""
+    scores = values.get("scores") or {}
+    if "correct" not in scores:
+        return
+    number = _unit_interval("scores.correct", scores["correct"], _NO_FIELDS)
+    if values.setdefault("correct", number) != number:
+        raise FieldError(
+            f"correct is {values['correct']!r}, but scores.correct is {number!r}; "
+            "remove one of the two"
+        )
+    values["scores"] = {name: x for name, x in scores.items() if name != "correct"}
+
+
+def _settle_answerable(values: dict[str, Any]) -> None:
+    """Refuse labelled evidence of a question that has none by its own word."""
+    labelled = any(grade > 0 for grade in (values.get("evidence") or {}).values())
+    if labelled and values.get("answerable") is False:
+        raise FieldError(
+            "answerable is false, but evidence is labelled; correct one of the two "
+            "(grade 0 is labelled irrelevant)"
+        )
+
+
 def _text(name: str, value: Any, fields: TraceFields) -> str:
     if isinstance(value, str):
         return value
@@ -148,8 +174,11 @@ def _status(name: str, value: Any, fields: TraceFields) -> str:
     return word
 
 
-def _error(name: str, value: Any, fields: TraceFields) -> str:
-    return value if isinstance(value, str) else repr(value)
+def _error(name: str, value: Any, fields: TraceFields) -> str | None:
+    """Text of an error; empty, blank and false say that there is none."""
+    if isinstance(value, str):
+        return value if value.strip() else None
+    return repr(value) if value else None
 
 
 def _flag(name: str, value: Any, fields: TraceFields) -> bool:
@@ -163,9 +192,14 @@ def _flag(name: str, value: Any, fields: TraceFields) -> bool:
 def _reference(name: str, value: Any, fields: TraceFields) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value,)
-    if isinstance(value, list) and all(isinstance(text, str) for text in value):
-        return tuple(value)
-    raise FieldError(f"{name} is {_kind(value)}; expected a text or a list of texts")
+    if not isinstance(value, list):
+        raise FieldError(
+            f"{name} is {_kind(value)}; expected a text or a list of texts"
+        )
+    for i, text in enumerate(value):
+        if not isinstance(text, str):
+            raise FieldError(f"{name}[{i}] is {_kind(text)}; expected a text")
+    return tuple(value)
 
 
 def _unit_interval(name: str, value: Any, fields: TraceFields) -> float:
@@ -177,7 +211,8 @@ def _unit_interval(name: str, value: Any, fields: TraceFields) -> float:
 
 def _cosines(name: str, value: Any, fields: TraceFields) -> tuple[float, ...]:
     if not isinstance(value, list) or not value:
-        raise FieldError(f"{name} is {_kind(value)}; expected a list of numbers")
+        found = "empty" if value == [] else _kind(value)
+        raise FieldError(f"{name} is {found}; expected a list of numbers")
     numbers = tuple(_number(f"{name}[{i}]", x) for i, x in enumerate(value))
     for i, number in enumerate(numbers):
         if abs(number) > 1.0 + 1e-9:

@@ -70,7 +70,9 @@ class QuestionSetAudit(TableMixin):
     duplicates, near_duplicates : tuple of (str, str)
         Pairs of ids with the same text, and with nearly the same words.
     conflicting : tuple of (str, str)
-        Duplicates with different reference answers.
+        Duplicates with different reference answers; both have one.
+    without_text : tuple of str
+        Questions whose text is not recorded: they are not looked at for duplicates.
     overlap : SetOverlap or None
         Questions shared with the other set.
     notes : tuple of Note
@@ -95,6 +97,7 @@ class QuestionSetAudit(TableMixin):
     near_duplicates: tuple[tuple[str, str], ...]
     conflicting: tuple[tuple[str, str], ...]
     overlap: SetOverlap | None = None
+    without_text: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -107,6 +110,7 @@ class QuestionSetAudit(TableMixin):
             "more than one labelled unit": self.multi_evidence,
             "without labelled evidence": len(self.unlabelled),
             "without reference answer": len(self.without_reference),
+            "without a question text": len(self.without_text),
             "changed between trials": len(self.changed_text),
             "duplicate pairs": len(self.duplicates),
             "near-duplicate pairs": len(self.near_duplicates),
@@ -194,8 +198,9 @@ def audit_question_set(
         conflicting=tuple(
             pair
             for pair in duplicates
-            if _reference(first[pair[0]]) != _reference(first[pair[1]])
+            if _differ(_reference(first[pair[0]]), _reference(first[pair[1]]))
         ),
+        without_text=tuple(t.question_id for t in questions if not _has_text(t)),
         overlap=None if other is None else _overlap(questions, other, options, near),
     )
     return _with_notes(audit, options)
@@ -282,6 +287,14 @@ def _by_text(
     return tuple(same), tuple(alike)
 
 
+def _has_text(trace: Trace) -> bool:
+    return bool(trace.question and trace.question.strip())
+
+
+def _differ(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    return bool(one and other) and one != other
+
+
 def _reference(trace: Trace) -> tuple[str, ...]:
     return tuple(sorted(map(normalise, trace.reference or ())))
 
@@ -308,6 +321,12 @@ def _with_notes(audit: QuestionSetAudit, options: ScoreOptions) -> QuestionSetAu
             "they count twice; keep one of each or declare a cluster."
         )
         notes.append(Note("repeated-text", text))
+    if audit.without_text:
+        text = (
+            f"{len(audit.without_text)} of {audit.n_questions} questions have no text: "
+            "whether they repeat is not known."
+        )
+        notes.append(Note("not-measured", text))
     if audit.changed_text:
         text = (
             f"{len(audit.changed_text)} questions change their text, reference or "

@@ -133,6 +133,7 @@ def score(
 
 def _score_all(records: Sequence[Trace], options: ScoreOptions) -> ScoredRows:
     unit, notes = _unit(records, options)
+    notes += _citation_notes(records)
     steps, not_scored = supported_steps(records, options)
     walk = supports_outcome(records, options)
     if not walk:
@@ -171,6 +172,23 @@ def _unit(
         return unit, ()
     text = f"Evidence is labelled by {unit}: results and labels are compared by {unit}."
     return unit, (Note("role-inferred", text),)
+
+
+def _citation_notes(traces: Sequence[Trace]) -> tuple[Note, ...]:
+    """Say when an answer cites other units than its claims do."""
+    n = 0
+    for trace in traces:
+        if trace.cited is None or trace.claims is None:
+            continue
+        made = [claim.cited for claim in trace.claims if claim.cited is not None]
+        n += bool(made) and {*trace.cited} != {unit for units in made for unit in units}
+    if not n:
+        return ()
+    text = (
+        f"{n} of {len(traces)} traces cite other units as a whole than in their "
+        "claims; the citations of the claims are scored."
+    )
+    return (Note("citations-differ", text),)
 
 
 def _finished(trace: Trace) -> Mapping[str, float]:

@@ -72,6 +72,19 @@ def parse_traces(
     return _checked(numbered, ScoreOptions() if options is None else options)
 
 
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Object of its keys and values; refuses a key that stands twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [key for key, _ in pairs]
+        twice = next(key for key in found if names.count(key) > 1)
+        raise ValueError(f"the key {twice!r:.60} stands twice in one object")
+    return found
+
+
+_DECODE = json.JSONDecoder(object_pairs_hook=_unique).decode
+
+
 def _lines(path: Path) -> Iterator[tuple[str, Any]]:
     name = path.name
     try:
@@ -89,7 +102,7 @@ def _lines(path: Path) -> Iterator[tuple[str, Any]]:
 
 def _record(line: str, name: str, number: int) -> Any:
     try:
-        record = json.loads(line)
+        record = _DECODE(line)
     except (ValueError, RecursionError) as error:
         raise InputError(
             f"{name}:{number}: not a JSON object ({error}); "

@@ -102,6 +102,11 @@ def _carry(
         or name in _ALWAYS_CARRIED
         or name in options.carry
     ):
+        if row.get(name, value) != value:
+            raise InputError(
+                f"question {trace.question_id!r}: {name} is {row[name]!r:.60} and "
+                f"{value!r:.60}, once in an object and once beside it; remove one"
+            )
         row[name] = value
 
 
