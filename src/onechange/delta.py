@@ -65,6 +65,9 @@ class MetricValues:
         Declared (lowest, highest) score.
     tie : float or None
         Largest difference that counts as none; None is rounding noise only.
+    attainable : tuple of float or None
+        (Lowest, highest) mean that scores allow, where that is known without a
+        declared range: every single score is 0 or 1.
     runs, arm_runs : RunVariance or None
         How far whole runs differ, for the delta and for an arm's own mean; None
         when that is not known. The two differ only where trials are paired.
@@ -85,6 +88,7 @@ class MetricValues:
     clusters: IntArray | None = None
     score_range: tuple[float, float] | None = None
     tie: float | None = None
+    attainable: tuple[float, float] | None = None
     runs: RunVariance | None = None
     arm_runs: RunVariance | None = None
     complete: BoolArray = field(init=False, repr=False)
@@ -133,6 +137,7 @@ def metric_sample(
         tie=values.tie,
         binary=values.binary,
         runs=values.runs,
+        attainable=values.score_range or values.attainable,
     )
 
 
@@ -261,6 +266,7 @@ def _arm_interval(
         score_range=values.score_range,
         runs=values.arm_runs if methods.interval in ("auto", "two-way") else None,
         arm=0 if arm == "baseline" else 1,
+        attainable=values.score_range or values.attainable,
     ).interval
 
 

@@ -29,6 +29,12 @@ __all__ = [
     "sampling_notes",
 ]
 
+ADJUSTED_BY = {
+    "max-t": "step-down max-T by sign flips",
+    "holm": "Holm's method on the single tests",
+    "bh": "the false discovery rate of the single tests",
+}
+
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
@@ -207,7 +213,11 @@ def adjust_family(
                 member.delta,
                 pvalue_adjusted=pvalue,
                 simultaneous_interval=interval,
-                notes=(*member.delta.notes, *_undefined(member, pvalue, analysis)),
+                notes=(
+                    *member.delta.notes,
+                    *_undefined(member, pvalue, analysis),
+                    *_disagreement(pvalue, interval, analysis),
+                ),
             )
         )
     sampled = found.n_resamples is not None
@@ -361,6 +371,27 @@ def _undefined(
         why = "has no p-value"
     text = f"{delta.metric} {why} here, so it is not counted in the family of tests."
     return (Note("test-undefined", text),)
+
+
+def _disagreement(
+    pvalue: float | None, interval: Interval | None, analysis: Analysis
+) -> tuple[Note, ...]:
+    """Say why an adjusted p and a simultaneous interval tell of different things."""
+    if pvalue is None or interval is None:
+        return ()
+    alpha = round(1 - analysis.confidence_level, 10)
+    excluded = interval.low > 0 or interval.high < 0
+    if excluded == (pvalue < alpha):
+        return ()
+    side = "at least" if excluded else "below"
+    does = "excludes" if excluded else "contains"
+    text = (
+        f"The adjusted p is {side} {alpha:g}, and the simultaneous interval {does} 0: "
+        f"the p is from {ADJUSTED_BY[analysis.adjust]}, the interval from the method "
+        "that decides, at the level at which all intervals hold together. What is "
+        "called shown is shown by the interval."
+    )
+    return (Note("adjusted-p-and-interval-disagree", text),)
 
 
 def _count(n: int, word: str) -> str:

@@ -187,8 +187,8 @@ class _Mix:
             law = self._law()
         if found is not None and self._runs_count(whole) and whole.runs and law:
             found = _with_runs(found, law, whole.runs)
-        width = score_width(whole)
-        if found is not None and width is not None:
+        if found is not None and whole.attainable is not None:
+            width = whole.attainable[1] - whole.attainable[0]
             found = clip(found, -width, width)
         return found, None
 

@@ -155,7 +155,19 @@ def _metric_values(pairs: Pairs, metric: Metric, plan: Plan) -> MetricValues:
         clusters=pairs.clusters,
         score_range=metric.range,
         tie=metric.tie,
+        attainable=_attainable(pairs, metric.name),
     )
+
+
+def _attainable(pairs: Pairs, metric: str) -> tuple[float, float] | None:
+    """Know the range of a metric whose every score, trial by trial, is 0 or 1."""
+    arms = (pairs.baseline, pairs.variant)
+    rows = [arm.metrics[metric] for arm in arms if metric in arm.metrics]
+    known = [scores[~np.isnan(scores)] for scores in rows]
+    if not any(scores.size for scores in known):
+        return None
+    binary = all(bool(np.all((s == 0) | (s == 1))) for s in known)
+    return (0.0, 1.0) if binary else None
 
 
 def _in_both_arms(pairs: Pairs, metric: Metric) -> bool:

@@ -9,6 +9,7 @@ from statsmodels.stats.multitest import multipletests
 
 import onechange as oc
 from onechange.families import question_units
+from onechange.report import render
 from onechange.stats.multiplicity import simultaneous_level
 from onechange.values import variant_values
 
@@ -200,3 +201,33 @@ def test_a_cluster_flips_whole_in_all_variants() -> None:
     for codes in units:
         assert len(set(codes.tolist())) == 20 + (document[-1] is None)
     assert np.array_equal(units[0], units[1])
+
+
+@pytest.mark.parametrize(("shift", "seed"), [(0.065, 1), (0.08, 2), (0.2, 1)])
+def test_an_adjusted_p_and_an_interval_that_disagree_say_why(
+    shift: float, seed: int
+) -> None:
+    comparison = oc.compare(frame(), frame(shift, shift / 2, 0.0, seed=seed), plan())
+    told = 0
+    for delta in (*comparison.deltas, *comparison.slices[0].deltas):
+        interval = delta.simultaneous_interval
+        if interval is None or delta.pvalue_adjusted is None:
+            continue
+        excluded = interval.low > 0 or interval.high < 0
+        found = [
+            note.text
+            for note in delta.notes
+            if note.code == "adjusted-p-and-interval-disagree"
+        ]
+        assert bool(found) == (excluded != (delta.pvalue_adjusted < 0.05))
+        told += len(found)
+        for text in found:
+            assert ("excludes 0" in text) == excluded
+            assert "max-T by sign flips" in text
+    assert bool(told) == (shift < 0.1)
+
+
+def test_the_disagreement_of_a_slice_stands_among_the_main_notes() -> None:
+    comparison = oc.compare(frame(), frame(0.08, 0.04, 0.0, seed=2), plan())
+    text = " ".join(render(comparison, "text").split())
+    assert "adjusted-p-and-interval-disagree (score_0, b): The adjusted p is" in text

@@ -44,6 +44,15 @@ def test_ends_beyond_the_scale_are_marked() -> None:
     assert "┝" not in line
 
 
+def test_one_huge_interval_of_two_does_not_flatten_the_other() -> None:
+    (_, first, second) = forest_lines(
+        [_row("a", 0.06, 0.01, 0.11), _row("b", -0.03, -2.1, 2.1)], width=41
+    )
+    assert first.index("┥") - first.index("┝") >= 4
+    assert "◂" in second
+    assert "▸" in second
+
+
 def test_a_slice_without_interval_shows_its_point_alone() -> None:
     (_, line) = forest_lines([_row("a", 0.1, None, None)])
     assert "●" in line

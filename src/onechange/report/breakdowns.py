@@ -13,6 +13,7 @@ from onechange.report.context import (
     Context,
     delta_notes,
     metric_text,
+    place_of,
     question_link,
     slice_text,
 )
@@ -225,7 +226,7 @@ def _slices_table(
     rows = tuple(
         (
             metric_text(d.metric, d.direction, d.statistic)
-            + context.marks(delta_notes(d), f"{d.metric}, {slice_text(d.slice)}"),
+            + context.marks(delta_notes(d), place_of(context.comparison, d)),
             *([d.variant_name] if context.several else []),
             *(label for _, label in d.slice or ()),
             *figures(context, d, deltas),

@@ -36,12 +36,15 @@ __all__ = [
     "main_notes",
     "make_context",
     "metric_text",
+    "place_of",
     "question_link",
     "shown_rates",
     "slice_text",
     "split_marks",
 ]
 
+# Notes of single slices that everybody should read.
+OF_SLICES = ("reversal", "adjusted-p-and-interval-disagree")
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _PLAIN_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _RAISED = "[⁰¹²³⁴⁵⁶⁷⁸⁹]+"
@@ -91,29 +94,32 @@ def main_notes(comparison: Comparison, decision: Decision | None) -> NoteList:
             if status.delta is not None:
                 met.add(delta_notes(status.delta), status.metric)
     for delta in comparison.deltas:
-        met.add(delta_notes(delta), _met_at(comparison, delta.metric, delta))
+        met.add(delta_notes(delta), place_of(comparison, delta))
     for audit in comparison.audits:
         met.add(audit.notes)
     met.add(comparison.notes)
     for labelled in comparison.labelled:
         met.add(labelled.corrected.notes, labelled.audit.metric)
     for trials in comparison.trials:
-        met.add(trials.notes, _met_at(comparison, trials.metric, trials))
+        met.add(trials.notes, place_of(comparison, trials))
     for breakdown in comparison.slices:
         met.add(breakdown.notes, breakdown.spec.name)
         for delta in breakdown.deltas:
             met.add(
-                (note for note in delta.notes if note.code == "reversal"),
-                f"{delta.metric}, {slice_text(delta.slice)}",
+                (note for note in delta.notes if note.code in OF_SLICES),
+                place_of(comparison, delta),
             )
     return met
 
 
-def _met_at(comparison: Comparison, metric: str, row: Delta | MetricTrials) -> str:
-    """Name where a note was met: the metric, and the variant if several."""
-    if len(comparison.variants) < 2 or row.variant_name is None:
-        return metric
-    return f"{metric}, {row.variant_name}"
+def place_of(comparison: Comparison, row: Delta | MetricTrials) -> str:
+    """Name where a note was met: metric, variant if there are several, and slice."""
+    name = row.metric
+    if len(comparison.variants) > 1 and row.variant_name is not None:
+        name += f" of {row.variant_name}"
+    if isinstance(row, Delta) and row.slice is not None:
+        name += f", {slice_text(row.slice)}"
+    return name
 
 
 @dataclass(frozen=True, slots=True)

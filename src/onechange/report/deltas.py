@@ -16,6 +16,7 @@ from onechange.report.context import (
     Context,
     delta_notes,
     metric_text,
+    place_of,
     shown_rates,
 )
 from onechange.report.document import (
@@ -106,7 +107,8 @@ def metrics_table(context: Context, *, marks: bool = True) -> Table:
     for delta in deltas:
         name = metric_text(delta.metric, delta.direction, delta.statistic)
         if marks:
-            name += context.marks(delta_notes(delta), delta.metric)
+            place = place_of(context.comparison, delta)
+            name += context.marks(delta_notes(delta), place)
         rows.append(
             (
                 name,
@@ -236,9 +238,7 @@ def _methods_table(context: Context, deltas: Sequence[Delta]) -> Table:
         )
         for d in deltas
     )
-    return Table(
-        columns, rows, caption="Further intervals, test, relative delta"
-    )
+    return Table(columns, rows, caption="Further intervals, test, relative delta")
 
 
 def _test_text(delta: Delta) -> str:

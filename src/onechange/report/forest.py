@@ -135,15 +135,15 @@ def forest_lines(
 def scale_end(rows: Sequence[ForestRow]) -> float:
     """Return the round number at which the scale of a forest plot ends."""
     deltas = [abs(row.delta) for row in rows if row.delta is not None]
-    ends = sorted(
-        abs(end)
-        for row in rows
-        for end in (row.low, row.high)
-        if end is not None and math.isfinite(end)
-    )
-    # One huge interval must not flatten all the others.
-    typical = 3 * ends[len(ends) // 2] if ends else 0.0
-    return _round_up(max([min(ends[-1], typical) if ends else 0.0, *deltas], default=0))
+    known = [
+        [abs(end) for end in (row.low, row.high) if end is not None] for row in rows
+    ]
+    finite = [list(filter(math.isfinite, ends)) for ends in known]
+    reach = sorted(max(ends) for ends in finite if ends)
+    # One huge interval, also of two, must not flatten the others.
+    typical = 4 * reach[(len(reach) - 1) // 2] if reach else 0.0
+    ends = min(reach[-1], typical) if reach else 0.0
+    return _round_up(max([ends, *deltas], default=0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,13 @@ from typing import Any
 
 from onechange.deltas import Delta
 from onechange.display import MISSING, format_count, format_number, format_pvalue
-from onechange.report.context import Context, delta_notes, metric_text, slice_text
+from onechange.report.context import (
+    Context,
+    delta_notes,
+    metric_text,
+    place_of,
+    slice_text,
+)
 from onechange.report.deltas import clusters_column, counts_text, figures, overall
 from onechange.report.document import (
     Block,
@@ -113,7 +119,7 @@ def metric_table(
         marks = (
             ""
             if narrow
-            else context.marks(delta_notes(d), f"{metric}, {d.variant_name}")
+            else context.marks(delta_notes(d), place_of(context.comparison, d))
         )
         cells.append(
             (
@@ -207,8 +213,8 @@ def setting_text(swept: Sweep) -> str:
     """Write the value of the swept setting in each arm; empty when not recorded."""
     if swept.setting is None:
         return ""
-    parts = [f"baseline {_value(swept.baseline_value)}"]
-    parts += [f"{name} {_value(value)}" for name, value in swept.values]
+    arms = [("the baseline", swept.baseline_value), *swept.values]
+    parts = [f"{_value(value)} in {name}" for name, value in arms]
     return f"{swept.setting}: {', '.join(parts)}."
 
 

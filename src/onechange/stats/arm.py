@@ -36,6 +36,7 @@ def arm_interval(
     score_range: tuple[float, float] | None = None,
     runs: RunVariance | None = None,
     arm: int = 0,
+    attainable: tuple[float, float] | None = None,
 ) -> Choice:
     """Interval of an arm's own mean, for limits.
 
@@ -54,6 +55,9 @@ def arm_interval(
         How far whole runs differ; used when they do.
     arm : int
         0 for the baseline, 1 for the variant, where `runs` is given.
+    attainable : tuple of float, optional
+        (Lowest, highest) mean that scores allow; by default the declared range, or
+        (0, 1) of a binary metric.
 
     Returns
     -------
@@ -82,7 +86,7 @@ def arm_interval(
     interval = Interval(low, high, confidence_level, method)
     if runs is not None and runs.differ:
         interval = two_way_arm_interval(interval, values, clusters, runs, arm)
-    attainable = score_range or ((0.0, 1.0) if binary else None)
+    attainable = attainable or score_range or ((0.0, 1.0) if binary else None)
     if attainable is not None:
         interval = clip(interval, *attainable)
     return Choice(interval, notes, enough_units(notes))

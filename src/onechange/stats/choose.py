@@ -381,7 +381,7 @@ def _no_width(interval: Interval, sample: PairedSample) -> Note:
 
 
 def _attainable(interval: Interval, sample: PairedSample) -> Interval:
-    if sample.score_range is not None:
-        width = sample.score_range[1] - sample.score_range[0]
-        return clip(interval, -width, width)
-    return clip(interval, -1.0, 1.0) if sample.binary else interval
+    if sample.attainable is None:
+        return interval
+    width = sample.attainable[1] - sample.attainable[0]
+    return clip(interval, -width, width)

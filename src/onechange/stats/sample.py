@@ -49,6 +49,10 @@ class PairedSample:
     tie : float
         Differences up to this size count as ties in win/tie/loss; they stay in
         every sum.
+    attainable : tuple of float or None
+        (Lowest, highest) mean of an arm that scores allow: the declared range, or
+        (0, 1) where every score is 0 or 1; None when that is not known. Intervals are
+        cut to it, and nothing else depends on it.
     """
 
     baseline: FloatArray
@@ -59,6 +63,7 @@ class PairedSample:
     score_range: tuple[float, float] | None = None
     runs: RunVariance | None = None
     tie: float = 0.0
+    attainable: tuple[float, float] | None = None
 
     @property
     def n_pairs(self) -> int:
@@ -85,6 +90,7 @@ def paired_sample(
     tie: float | None = None,
     binary: bool | None = None,
     runs: RunVariance | None = None,
+    attainable: tuple[float, float] | None = None,
 ) -> PairedSample:
     """Pair two aligned arrays of finite question means.
 
@@ -103,6 +109,9 @@ def paired_sample(
         Whether the metric is binary; by default decided from these values.
     runs : RunVariance, optional
         How far whole runs of the metric differ.
+    attainable : tuple of float, optional
+        (Lowest, highest) mean of an arm that scores allow; by default the declared
+        range, or (0, 1) of a binary metric.
 
     Returns
     -------
@@ -132,6 +141,7 @@ def paired_sample(
         score_range=score_range,
         runs=runs,
         tie=0.0 if tie is None else tie,
+        attainable=attainable or score_range or ((0.0, 1.0) if binary else None),
     )
 
 

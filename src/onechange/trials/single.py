@@ -193,6 +193,8 @@ def _single(
     if fit.n_questions == 0:
         return SingleMetric(metric, trials)
     means = np.nanmean(table.scores, axis=1)
+    rows = scores[np.isfinite(scores)]
+    zero_one = bool(np.all((rows == 0) | (rows == 1)))
     runs = run_variance(fit)
     interval = arm_interval(
         means,
@@ -201,6 +203,7 @@ def _single(
         confidence_level=level,
         score_range=metric.range,
         runs=runs,
+        attainable=metric.range or ((0.0, 1.0) if zero_one else None),
     ).interval
     grouped = kept if kept is None or np.unique(kept).size < kept.size else None
     spread = variance_of_mean(means, grouped)
