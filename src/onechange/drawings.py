@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "draw"]
 
+MOST_SLICES = 30  # of one picture
 KINDS = ("deltas", "slices", "differences", "trials", "flow")
 
 
@@ -110,7 +111,7 @@ def draw(
     )
     rows = [d for d in compared.deltas if d.variant_name == variant]
     if kind == "deltas":
-        return _deltas(rows, plan, decimals)
+        return _deltas([*rows, *_ruled_rates(compared, plan, variant)], plan, decimals)
     if kind == "flow":
         counts = [(_name(d), (d.losses, d.ties, d.wins)) for d in rows if d.counted]
         return flow_figure(counts, title="Questions that got worse, stayed, got better")
@@ -140,9 +141,19 @@ def _deltas(rows: Sequence[Delta], plan: Plan, decimals: Mapping[str, int]) -> F
     drawn = [_interval_row(row, plan, decimals[row.metric]) for row in rows]
     return intervals_figure(
         drawn,
-        xlabel="delta, with its interval; shaded: what the plan allows",
+        xlabel="delta with its interval, each on a scale of its own",
         one_scale=False,
     )
+
+
+def _ruled_rates(compared: Compared, plan: Plan, variant: str) -> list[Delta]:
+    """Built-in rates, such as `failed`, that a guardrail is about."""
+    about = {rule.metric for rule in plan.guardrails}
+    return [
+        rate
+        for rate in compared.rates
+        if rate.variant_name == variant and rate.metric in about
+    ]
 
 
 def _slices(
@@ -154,16 +165,22 @@ def _slices(
         raise OnechangeError(
             f"plot: no breakdown by {by or 'any column'}; there are: {known}."
         )
-    rows = [
-        _slice_row(delta, decimals)
+    parts = [
+        delta
         for delta in found[0].deltas
         if (delta.metric, delta.variant_name, delta.statistic)
         == (whole.metric, whole.variant_name, whole.statistic)
     ]
+    parts.sort(key=lambda delta: (delta.interval is None, delta.delta is None))
+    rows = [_slice_row(delta, decimals) for delta in parts[:MOST_SLICES]]
+    hidden = len(parts) - len(rows)
+    title = f"{whole.metric} by {found[0].spec.name}"
+    if hidden > 0:
+        title += f" ({len(rows)} of {len(parts)} slices)"
     better = "better →" if whole.direction == "higher" else "← better"
     return intervals_figure(
         [*rows, _slice_row(whole, decimals)],
-        title=f"{whole.metric} by {found[0].spec.name}",
+        title=title,
         xlabel=f"delta ({better})",
     )
 
@@ -216,11 +233,30 @@ def _interval_row(delta: Delta, plan: Plan, decimals: int) -> IntervalRow:
                 direction=delta.direction,
                 allowed=_allowed(rule, delta.direction, 100 * relative_margin(margin)),
             )
+        if isinstance(rule, Guardrail) and margin is None and rule.limit is not None:
+            return _limit_row(delta, rule.limit, decimals)
         if isinstance(rule, Primary) or isinstance(margin, float | int):
             return _row(
                 delta, _name(delta), decimals, _allowed(rule, delta.direction, margin)
             )
     return _row(delta, _name(delta), decimals, None)
+
+
+def _limit_row(delta: Delta, limit: float, decimals: int) -> IntervalRow:
+    """Draw the variant's own value, which a limit is about."""
+    interval = delta.variant_interval
+    text = format_number(delta.variant, decimals)
+    if interval is not None:
+        text += f"  ({format_interval(interval, decimals, signed=False)})"
+    endless = float("inf")
+    return IntervalRow(
+        label=f"{_name(delta)} (variant)",
+        delta=delta.variant,
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+        text=text,
+        allowed=(limit, endless) if delta.direction == "higher" else (-endless, limit),
+    )
 
 
 def _rules(plan: Plan, delta: Delta) -> Iterator[Primary | Guardrail]:

@@ -137,3 +137,83 @@ def test_matplotlib_is_imported_by_plots_alone_and_only_when_drawing() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "False"
+
+
+HOSTILE = "中文 \u202eright\u200f 🚀 tab\there \x1b[31m $x$ line\nbreak " + "long" * 40
+
+
+def _hostile_figures():
+    rows = [IntervalRow(HOSTILE, 0.1, -0.1, 0.3, "+0.1", "higher"), *ROWS]
+    names = {"baseline_name": HOSTILE, "variant_name": HOSTILE}
+    yield intervals_figure(rows, title=HOSTILE, xlabel=HOSTILE)
+    yield intervals_figure(rows, one_scale=False, xlabel=HOSTILE)
+    yield differences_figure(_sample(), metric=HOSTILE, text=HOSTILE[:20], **names)
+    yield flow_figure([(HOSTILE, (3, 4, 5))], title=HOSTILE[:60])
+    yield trials_figure({HOSTILE: (0.5, 0.6)}, metric=HOSTILE)
+
+
+def test_hostile_names_are_drawn_as_escapes_and_without_a_warning() -> None:
+    for figure in _hostile_figures():  # a warning is an error in tests
+        for format in ("png", "svg"):
+            data = picture(figure, format)
+        shown = _texts(data)
+        assert "\\u202e" in shown
+        assert not set("\u202e\u200f\t\x1b🚀") & set(shown)
+
+
+def _boxes(figure):
+    figure.draw_without_rendering()
+    frame = figure.bbox
+    for axes in figure.axes:
+        for text in (*axes.get_yticklabels(), *axes.texts, axes.xaxis.label):
+            if text.get_text():
+                yield text.get_text(), text.get_window_extent(), frame
+
+
+def test_a_long_name_is_cut_and_every_text_lies_inside_the_picture() -> None:
+    rows = [IntervalRow("a_metric_" * 20, 0.1, -0.1, 0.3, "+0.1 (−0.1 … +0.3)"), *ROWS]
+    for one_scale in (True, False):
+        figure = intervals_figure(rows, xlabel="delta", one_scale=one_scale)
+        for text, box, frame in _boxes(figure):
+            assert box.x0 >= frame.x0 - 1, text
+            assert box.x1 <= frame.x1 + 1, text
+            assert box.y0 >= frame.y0 - 1, text
+        shown = _texts(picture(figure))
+        assert "a_metric_" * 20 not in shown
+        assert "…" in shown
+
+
+def test_colours_have_a_key() -> None:
+    moved = IntervalRow("better", 0.3, 0.2, 0.4, "+0.3", "higher")
+    forest = _texts(picture(intervals_figure([moved, *ROWS])))
+    for words in ("better", "worse", "not shown to differ", "what the plan allows"):
+        assert words in forest
+    pairs = _texts(picture(differences_figure(_sample(), metric="m")))
+    for words in ("better", "worse", "mean"):
+        assert words in pairs
+
+
+def test_letters_of_an_installed_fallback_are_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from matplotlib import font_manager
+
+    from onechange.plots import style
+
+    def letters(name: str) -> set[int]:
+        path = font_manager.findfont(name, fallback_to_default=False)
+        return set(font_manager.get_font(path).get_charmap())
+
+    other = "STIXGeneral"  # comes with matplotlib
+    letter = chr(min(letters(other) - letters("DejaVu Sans")))
+    assert letter not in style.literal(letter)
+    monkeypatch.setattr(style, "FALLBACKS", (other,))
+    for cached in (style._fallbacks, style._drawable):
+        cached.cache_clear()
+    try:
+        assert style.literal(letter) == letter
+        svg = picture(intervals_figure([IntervalRow(letter, 0.1)]))
+        assert b"STIX" not in svg
+    finally:
+        for cached in (style._fallbacks, style._drawable):
+            cached.cache_clear()

@@ -97,3 +97,32 @@ def test_the_same_result_gives_the_same_pictures(tmp_path: Path) -> None:
         write_pictures(builders.decision(), tmp_path / name)
     for file in (tmp_path / "one").iterdir():
         assert file.read_bytes() == (tmp_path / "two" / file.name).read_bytes()
+
+
+def test_a_rate_that_a_guardrail_is_about_is_drawn_on_its_own_scale(
+    tmp_path: Path,
+) -> None:
+    rows = 40
+    base = pd.DataFrame(
+        {
+            "question_id": [f"q{i}" for i in range(rows)],
+            "status": ["answered"] * rows,
+            "correct": [i % 2 for i in range(rows)],
+        }
+    )
+    other = base.assign(status=["failed"] + ["answered"] * (rows - 1))
+    other.loc[0, "correct"] = None
+    plan = oc.Plan("correct", [oc.Guardrail("failed", limit=0.1)])
+    write_pictures(oc.decide(oc.compare(base, other, plan), plan), tmp_path)
+    text = (tmp_path / "deltas.svg").read_text(encoding="utf-8")
+    assert "failed ↓ (variant)" in text
+
+
+def test_a_picture_of_very_many_slices_counts_them(tmp_path: Path) -> None:
+    labels = tuple(f"slice number {i}" for i in range(60))
+    base = builders.comparison(slices=(builders.breakdown(labels),))
+    write_pictures(base, tmp_path, formats=["svg"])
+    (file,) = tmp_path.glob("slices-*.svg")
+    text = file.read_text(encoding="utf-8")
+    assert text.count("slice number") == 30
+    assert "(30 of 60 slices)" in text

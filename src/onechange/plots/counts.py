@@ -12,6 +12,7 @@ from onechange.plots.style import (
     SOFT,
     WORSE,
     literal,
+    named,
     new_figure,
     plain_axes,
     styled,
@@ -56,7 +57,7 @@ def flow_figure(
                 middle = start + share / 2
                 axes.text(middle, at, str(count), ha="center", va="center", color=ink)
             start += share
-    names = [literal(name) for name, _ in counts]
+    names = [named(name) for name, _ in counts]
     axes.set_yticks(range(len(counts)), names, color=INK)
     axes.set_ylim(len(counts) - 0.5, -0.5)
     axes.set_xlim(0, 1)
@@ -96,9 +97,9 @@ def trials_figure(
         axes.plot(known, [at] * len(known), "o", color=BETTER, alpha=0.65, markersize=8)
         mean = sum(known) / len(known)
         axes.plot((mean, mean), (at - 0.28, at + 0.28), color=INK, linewidth=2.2)
-    axes.set_yticks(range(len(means)), [literal(name) for name in means], color=INK)
+    axes.set_yticks(range(len(means)), [named(name) for name in means], color=INK)
     axes.set_ylim(len(means) - 0.5, -0.5)
-    axes.set_xlabel(literal(f"{metric}: mean of each trial (dots) and of all (line)"))
+    axes.set_xlabel(f"{named(metric)}: mean of each trial (dots) and of all (line)")
     axes.margins(x=0.08)
     axes.grid(axis="x", color=QUIET, linewidth=0.5, alpha=0.6)
     axes.tick_params(axis="y", colors=SOFT)

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from onechange.plots.style import INK, QUIET, literal, new_figure, plain_axes, styled
+from onechange.plots.style import (
+    INK,
+    QUIET,
+    literal,
+    named,
+    new_figure,
+    plain_axes,
+    styled,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,7 +69,7 @@ def curve_figure(
         axes.axhline(target, color=QUIET, linewidth=1, linestyle=(0, (3, 3)))
     for at, (name, heights) in enumerate(curves.items()):
         color, mark = LOOKS[at % len(LOOKS)]
-        axes.plot(x, heights, marker=mark, color=color, label=literal(name))
+        axes.plot(x, heights, marker=mark, color=color, label=named(name))
         ends = (bands or {}).get(name)
         if ends is not None:
             low, high = zip(*ends, strict=True)

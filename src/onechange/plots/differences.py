@@ -14,7 +14,10 @@ from onechange.plots.style import (
     QUIET,
     SOFT,
     WORSE,
+    key,
+    line_key,
     literal,
+    named,
     new_figure,
     plain_axes,
     styled,
@@ -75,15 +78,21 @@ def differences_figure(
     right, on a scale of its own, the exact bootstrap law of the mean difference, the
     delta and its decision interval (Gardner and Altman's arrangement).
     """
-    figure = new_figure(6.6, 3.9)
+    figure = new_figure(6.6, 4.2)
     left, right = figure.subplots(ncols=2, width_ratios=(1.5, 1))
     _draw_pairs(left, sample, direction)
-    left.set_xticks((0, 1), (literal(baseline_name), literal(variant_name)))
-    left.set_ylabel(literal(metric))
+    left.set_xticks((0, 1), (named(baseline_name), named(variant_name)))
+    left.set_ylabel(named(metric))
     _draw_law(right, sample, interval)
     right.set_ylabel("delta")
     if text:
         right.set_xlabel(literal(text))
+    change = np.sign(sample.difference) * (1 if direction == "higher" else -1)
+    shown = ((1, BETTER, "better"), (-1, WORSE, "worse"), (0, QUIET, "same"))
+    samples = [
+        line_key(c, w, marker="") for sign, c, w in shown if (change == sign).any()
+    ]
+    key(figure, [*samples, line_key(INK, "mean; delta with its interval")])
     return figure
 
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from onechange.display import escape_terminal
+from onechange.display.shortening import shorten_middle
 from onechange.plots.style import (
     BETTER,
     INK,
@@ -14,19 +16,24 @@ from onechange.plots.style import (
     SOFT,
     WORSE,
     ZONE,
+    key,
+    line_key,
     literal,
+    named,
     new_figure,
     plain_axes,
     styled,
 )
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["IntervalRow", "intervals_figure"]
 
-ROW = 0.42  # inches
+ROW, WIDTH, LETTER = 0.42, 7.4, 0.075  # inches
+USUAL, TITLE = 20, 80  # letters of a label and of a title
 CLIPPED = 3.0  # times the median end: one huge interval must not flatten the others
 
 
@@ -92,20 +99,41 @@ def intervals_figure(
     side; dark: zero is inside. The shaded stretch is what a rule tolerates.
     """
     if one_scale:
-        figure = new_figure(7.4, 1.1 + ROW * len(rows))
+        figure = new_figure(_width(rows), 1.4 + ROW * len(rows))
         axes = figure.subplots()
         _draw_together(axes, rows)
         axes.set_xlabel(literal(xlabel))
     else:
-        figure = new_figure(7.4, 0.5 + 0.72 * len(rows))
+        figure = new_figure(_width(rows), 0.9 + 0.72 * len(rows))
         stacked = figure.subplots(nrows=max(len(rows), 1), squeeze=False)[:, 0]
         for axes, row in zip(stacked, rows, strict=False):
             _draw_together(axes, [row])
             axes.tick_params(labelsize=8)
-        figure.supxlabel(literal(xlabel), fontsize=9.5, color=SOFT)
+        if rows:
+            stacked[-1].set_xlabel(literal(xlabel))
     if title:
-        figure.suptitle(literal(title), x=0.01, ha="left", fontsize=11)
+        short = shorten_middle(escape_terminal(title), TITLE)
+        figure.suptitle(literal(short), x=0.01, ha="left", fontsize=11)
+    key(figure, _samples(rows))
     return figure
+
+
+def _width(rows: Sequence[IntervalRow]) -> float:
+    """Inches that leave room for the drawing beside labels and figures."""
+    longest = max((len(named(row.label)) for row in rows), default=0)
+    return WIDTH + LETTER * max(longest - USUAL, 0)
+
+
+def _samples(rows: Sequence[IntervalRow]) -> list[Artist]:
+    """Say what the colours mean that the rows have."""
+    from matplotlib.patches import Patch
+
+    colors = {_color(row) for row in rows if row.delta is not None and row.direction}
+    words = ((BETTER, "better"), (WORSE, "worse"), (INK, "not shown to differ from 0"))
+    found = [line_key(color, text) for color, text in words if color in colors]
+    if any(row.allowed is not None for row in rows):
+        found.append(Patch(color=ZONE, label="what the plan allows"))
+    return found
 
 
 def _draw_together(axes: Axes, rows: Sequence[IntervalRow]) -> None:
@@ -127,7 +155,7 @@ def _draw_together(axes: Axes, rows: Sequence[IntervalRow]) -> None:
             color=SOFT,
             annotation_clip=False,
         )
-    labels = [literal(row.label) for row in rows]
+    labels = [named(row.label) for row in rows]
     axes.set_yticks(range(len(rows)), labels, color=INK)
     plain_axes(axes)
     axes.tick_params(axis="y", length=0)
