@@ -45,6 +45,7 @@ from onechange.pairs import (
 from onechange.plan.directions import infer_direction
 from onechange.question_index import QuestionIndex
 from onechange.results import UNSCORED, Columns, IntArray, Results, TextArray
+from onechange.stats.caveats import unlabelled_note
 from onechange.stats.estimate import Note
 
 __all__ = [
@@ -219,6 +220,15 @@ def _clusters(
     return cluster_codes(pairs.labels[column])
 
 
+def _cluster_notes(pairs: Pairs, column: str | None) -> list[Note]:
+    labels = None if column is None else pairs.labels.get(column)
+    if labels is None:
+        return []
+    lacking = sum(label is None for label in labels[pairs.paired])
+    n_questions = int(np.count_nonzero(pairs.paired))
+    return [unlabelled_note(lacking, n_questions)] if lacking else []
+
+
 def _audit(
     baseline: Results,
     variant: Results,
@@ -263,6 +273,7 @@ def _audit(
         *setting_notes(changes, (baseline.settings, variant.settings), names),
         *_conflict_notes(pairs, columns),
         *label_notes(pairs, (*columns.slices, columns.cluster, *columns.settings)),
+        *_cluster_notes(pairs, columns.cluster),
     ]
     return replace(audit, notes=tuple(notes))
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from onechange.delta import (
     Delta,
@@ -16,9 +18,12 @@ from onechange.delta import (
     metric_delta,
 )
 from onechange.errors import InputError
+from onechange.stats.caveats import unlabelled_note
 from onechange.stats.estimate import Note
 
 __all__ = ["paired_delta"]
+
+FEWEST_RESAMPLES = 99
 
 
 def paired_delta(
@@ -43,7 +48,9 @@ def paired_delta(
         One score per question, in the same order in both arms. ``None`` and NaN
         mean unscored: the question leaves the pairs and is counted in a note.
     clusters : array_like, shape (n_questions,), optional
-        Label of the cluster of each question (a document, a conversation).
+        Label of the cluster of each question (a document, a conversation). A question
+        whose label is ``None``, NaN or empty is a cluster of its own; a note counts
+        them.
     interval, test : str, default "auto"
         Method names, as in ``--interval`` and ``--test``.
     confidence_level : float, default 0.95
@@ -53,9 +60,10 @@ def paired_delta(
     score_range : tuple of float, optional
         Declared (lowest, highest) score; a value outside is an error.
     tie : float, optional
-        Differences up to this size count as none.
+        Differences up to this size count as "the same" among better, same and worse;
+        delta, interval and test keep them.
     n_resamples, seed : int
-        Used only by sampled methods.
+        Used only by sampled methods (``studentized``); 99 resamples or more.
 
     Returns
     -------
@@ -65,7 +73,8 @@ def paired_delta(
     Raises
     ------
     InputError
-        When the arrays differ in length, or hold a text or an infinite value.
+        When the arrays differ in length or have several dimensions, hold a text or
+        an infinite value, or when a setting is out of its range.
     MethodError
         When a method asked for by name does not fit the data.
 
@@ -84,15 +93,16 @@ def paired_delta(
             f"baseline has {b.size} scores and variant {v.size}; pass aligned arrays, "
             "one entry per question in the same order (None for an unscored one)."
         )
-    if direction not in ("higher", "lower"):
-        raise InputError(f'direction is "{direction}"; expected "higher" or "lower".')
-    _check_level(confidence_level)
+    _check_settings(direction, confidence_level, tie, n_resamples, seed)
     _check_range("score", (b, v), score_range)
+    codes, unlabelled = None, 0
+    if clusters is not None:
+        codes, unlabelled = _codes(clusters, b.size)
     values = MetricValues(
         baseline=b,
         variant=v,
         paired=np.ones(b.size, dtype=np.bool_),
-        clusters=None if clusters is None else _codes(clusters, b.size),
+        clusters=codes,
         score_range=score_range,
         tie=tie,
     )
@@ -105,6 +115,9 @@ def paired_delta(
         strict=True,
     )
     delta = metric_delta("score", direction, values, methods)
+    notes = list(delta.notes)
+    if unlabelled:
+        notes.insert(0, unlabelled_note(unlabelled, b.size))
     left_out = int(b.size - delta.n_pairs)
     if left_out:
         note = Note(
@@ -112,13 +125,23 @@ def paired_delta(
             f"{left_out} of {b.size} questions {'is' if left_out == 1 else 'are'} "
             "unscored in an arm and left out.",
         )
-        delta = replace(delta, notes=(note, *delta.notes))
-    return delta
+        notes.insert(0, note)
+    return replace(delta, notes=tuple(notes))
 
 
 def _scores(name: str, scores: ArrayLike) -> FloatArray:
+    given = _one_dimensional(name, scores, "score")
+    numeric = given.dtype.kind in "biuf"
+    items = [] if numeric else given.tolist()
+    texts = [i for i, item in enumerate(items) if isinstance(item, str | bytes)]
+    if texts or not (numeric or given.dtype.kind == "O"):
+        where = f"{name}[{texts[0]}] is {given[texts[0]]!r}" if texts else name
+        raise InputError(
+            f"{where}: not a number; pass numbers, booleans, or None for an unscored "
+            "question."
+        )
     try:
-        array = np.array(scores, dtype=np.float64).ravel()
+        array = given.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(
             f"{name} holds a value that is not a number ({error}); pass numbers, "
@@ -133,22 +156,75 @@ def _scores(name: str, scores: ArrayLike) -> FloatArray:
     return array
 
 
-def _codes(clusters: ArrayLike, size: int) -> IntArray:
-    labels = np.asarray(clusters).ravel()
+def _one_dimensional(name: str, values: ArrayLike, what: str) -> NDArray[Any]:
+    # A list of mixed kinds would turn into one of texts.
+    typed = hasattr(values, "dtype")
+    array = np.asarray(values) if typed else np.asarray(values, dtype=object)
+    if array.ndim != 1:
+        raise InputError(
+            f"{name} has {array.ndim} dimensions; pass one {what} per question. Of "
+            "several trials, pass the mean of each question."
+        )
+    return array
+
+
+def _codes(clusters: ArrayLike, size: int) -> tuple[IntArray, int]:
+    """Give each cluster a number, and count the questions without a label."""
+    labels = _one_dimensional("clusters", clusters, "label")
     if labels.size != size:
         raise InputError(
             f"clusters has {labels.size} labels for {size} questions; pass one label "
             "per question."
         )
-    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    listed = labels.tolist()
+    missing = np.array([_no_label(label) for label in listed], dtype=np.bool_)
+    try:
+        known = {label for label in listed if not _no_label(label)}
+    except TypeError as error:
+        raise InputError(
+            f"clusters holds a label that is neither text nor number ({error}); pass "
+            "one plain label per question."
+        ) from error
+    ordered = sorted(known, key=lambda label: (type(label).__name__, str(label)))
+    number = {label: code for code, label in enumerate(ordered)}
+    n_missing = int(np.count_nonzero(missing))
+    codes = np.empty(size, dtype=np.int64)
+    codes[missing] = len(number) + np.arange(n_missing)
+    codes[~missing] = [number[label] for label in listed if not _no_label(label)]
+    return codes, n_missing
 
 
-def _check_level(confidence_level: float) -> None:
+def _no_label(label: object) -> bool:
+    if isinstance(label, float):
+        return math.isnan(label)
+    return label is None or label == "" or type(label).__name__ == "NAType"
+
+
+def _check_settings(
+    direction: str,
+    confidence_level: float,
+    tie: float | None,
+    n_resamples: int,
+    seed: int,
+) -> None:
+    if direction not in ("higher", "lower"):
+        raise InputError(f'direction is "{direction}"; expected "higher" or "lower".')
     if not 0 < confidence_level < 1:
         raise InputError(
             f"confidence_level is {confidence_level}; pass a number between 0 and 1, "
             "such as 0.95."
         )
+    if tie is not None and not 0 <= tie < math.inf:
+        raise InputError(f"tie is {tie}; pass a finite number of 0 or more.")
+    for name, value, least in (
+        ("n_resamples", n_resamples, FEWEST_RESAMPLES),
+        ("seed", seed, 0),
+    ):
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not whole or value < least:
+            raise InputError(
+                f"{name} is {value}; pass a whole number of {least} or more."
+            )
 
 
 def _check_range(
@@ -159,6 +235,11 @@ def _check_range(
     if score_range is None:
         return
     low, high = score_range
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise InputError(
+            f"{name}_range is ({low}, {high}); pass two finite numbers, the lower one "
+            "first."
+        )
     for arm, scores in zip(("baseline", "variant"), arms, strict=True):
         outside = np.flatnonzero((scores < low) | (scores > high))
         if outside.size:

@@ -54,3 +54,67 @@ def test_arrays_that_cannot_be_paired_are_refused() -> None:
         oc.paired_delta([1, 2], [1, 2], score_range=(0, 1))
     with pytest.raises(oc.InputError, match="confidence_level"):
         oc.paired_delta([1, 2], [1, 2], confidence_level=95)
+    with pytest.raises(oc.InputError, match="baseline has 2 dimensions"):
+        oc.paired_delta(np.zeros((5, 2)), np.ones((5, 2)))
+    with pytest.raises(oc.InputError, match="clusters has 2 dimensions"):
+        oc.paired_delta([1, 2], [1, 2], clusters=[["a"], ["b"]])
+    with pytest.raises(oc.InputError, match=r"variant\[1\] is '0': not a number"):
+        oc.paired_delta([1, 0], [1, "0"])
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "told"),
+    [
+        ("n_resamples", 0, "n_resamples is 0; pass a whole number of 99 or more"),
+        ("n_resamples", 99.5, "n_resamples is 99.5"),
+        ("seed", -1, "seed is -1; pass a whole number of 0 or more"),
+        ("seed", True, "seed is True"),
+        ("tie", -0.1, "tie is -0.1; pass a finite number of 0 or more"),
+        ("tie", float("nan"), "tie is nan"),
+        ("score_range", (1, 0), r"score_range is \(1, 0\)"),
+        ("score_range", (0, float("inf")), "score_range is"),
+    ],
+)
+def test_settings_out_of_their_range_are_refused(
+    setting: str, value: object, told: str
+) -> None:
+    asked = {setting: value}
+    with pytest.raises(oc.InputError, match=told):
+        oc.paired_delta([0, 1, 1], [1, 1, 0], **asked)  # type: ignore[arg-type]
+
+
+MISSING_LABELS = [None, float("nan"), "", np.nan]
+
+
+@pytest.mark.parametrize("missing", MISSING_LABELS)
+def test_questions_without_a_cluster_label_are_clusters_of_their_own(
+    missing: object,
+) -> None:
+    b, v = np.zeros(8), np.linspace(0.1, 0.8, 8)
+    labels = ["a", "a", "b", "b", *[missing] * 4]
+    delta = oc.paired_delta(b, v, clusters=labels)
+    assert delta.n_clusters == 6
+    right = oc.paired_delta(b, v, clusters=["a", "a", "b", "b", *"cdef"])
+    assert delta.standard_error == right.standard_error
+    texts = [n.text for n in delta.notes if n.code == "cluster-unlabelled"]
+    assert texts == [
+        "4 of 8 questions have no cluster label; each counts as a cluster of its own."
+    ]
+
+
+def test_labels_of_several_kinds_are_clusters() -> None:
+    labels = [None] * 4 + [1, 2, "2", 2]
+    delta = oc.paired_delta(np.zeros(8), np.linspace(0.1, 0.8, 8), clusters=labels)
+    assert delta.n_clusters == 7
+
+
+def test_a_run_counts_the_questions_without_a_cluster_label() -> None:
+    import pandas as pd
+
+    ids = [f"q{i}" for i in range(8)]
+    frame = pd.DataFrame({"question_id": ids, "m": np.arange(8) / 8})
+    frame["doc"] = ["a", "a", None, None, "b", "b", "c", "c"]
+    plan = oc.Plan(columns=oc.Columns(cluster="doc"))
+    comparison = oc.compare(frame, frame.assign(m=frame["m"] + 0.1), plan)
+    assert comparison.deltas[0].n_clusters == 5
+    assert "cluster-unlabelled" in {n.code for n in comparison.audit.notes}

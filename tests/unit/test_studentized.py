@@ -18,8 +18,10 @@ SCORES = RNG.lognormal(0, 1, 30)
 OTHERS = SCORES + RNG.normal(0.2, 1, 30)
 
 
-def _limits(**asked: int) -> tuple[float, float]:
-    delta = oc.paired_delta(SCORES, OTHERS, interval="studentized", **asked)
+def _limits(seed: int = 7, n_resamples: int = 9999) -> tuple[float, float]:
+    delta = oc.paired_delta(
+        SCORES, OTHERS, interval="studentized", n_resamples=n_resamples, seed=seed
+    )
     assert delta.interval is not None
     return delta.interval.low, delta.interval.high
 

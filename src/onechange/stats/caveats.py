@@ -19,6 +19,7 @@ __all__ = [
     "enough_units",
     "sample_notes",
     "unit_notes",
+    "unlabelled_note",
 ]
 
 IntArray = NDArray[np.int64]
@@ -113,6 +114,26 @@ def cluster_notes(clusters: IntArray, *, fewest: int) -> tuple[Note, ...]:
         text = f"One of the {n_clusters} clusters holds {share:.0%} of the questions."
         notes.append(Note("dominant-cluster", text))
     return tuple(notes)
+
+
+def unlabelled_note(n_unlabelled: int, n_questions: int) -> Note:
+    """Note questions without a cluster label, each of which is one of its own.
+
+    Parameters
+    ----------
+    n_unlabelled, n_questions : int
+
+    Returns
+    -------
+    Note
+        With code ``cluster-unlabelled``.
+    """
+    have = "has" if n_unlabelled == 1 else "have"
+    text = (
+        f"{n_unlabelled} of {n_questions} questions {have} no cluster label; each "
+        "counts as a cluster of its own."
+    )
+    return Note("cluster-unlabelled", text)
 
 
 def _few_changed(changed: int, n: int) -> str:
