@@ -193,6 +193,7 @@ def _computed_delta(
 ) -> Delta:
     from onechange.stats import choose, effect
     from onechange.stats.bootstrap import bootstrap_interval
+    from onechange.stats.cluster import cluster_figures
     from onechange.stats.signflip import signflip_interval
 
     level = methods.confidence_level
@@ -224,7 +225,7 @@ def _computed_delta(
     )
     return Delta(
         n_pairs=sample.n_pairs,
-        n_clusters=sample.n_clusters,
+        **cluster_figures(sample.difference, sample.clusters),
         baseline=float(np.mean(sample.baseline)),
         variant=float(np.mean(sample.variant)),
         delta=mean(difference),

@@ -81,6 +81,10 @@ class Bounds:
 class Delta(TableMixin):
     """One metric compared over one set of pairs; delta is variant minus baseline.
 
+    With clusters `largest_cluster_share` is the share of the pairs in the largest one,
+    and `design_effect` the cluster-robust variance of the delta over that of
+    independent questions.
+
     Prints as a table of one row, as `DeltaTable` does for several.
     """
 
@@ -94,6 +98,8 @@ class Delta(TableMixin):
     statistic: str = "mean"
     variant_name: str = "variant"
     n_clusters: int | None = None
+    largest_cluster_share: float | None = None
+    design_effect: float | None = None
     standard_error: float | None = None
     difference_range: tuple[float, float] | None = None
     relative: RelativeDelta | None = None
@@ -204,6 +210,8 @@ def _row(delta: Delta) -> dict[str, Any]:
         "variant_name": delta.variant_name,
         "n_pairs": delta.n_pairs,
         "n_clusters": delta.n_clusters,
+        "largest_cluster_share": delta.largest_cluster_share,
+        "design_effect": delta.design_effect,
         "baseline": delta.baseline,
         "variant": delta.variant,
         "delta": delta.delta,

@@ -20,6 +20,7 @@ from onechange.errors import PlanError
 from onechange.pairs import ArmTable
 from onechange.plan import Guardrail, Metric
 from onechange.stats import choose
+from onechange.stats.cluster import cluster_figures
 from onechange.stats.estimate import Interval, Note
 from onechange.stats.ratio import RatioPair
 from onechange.stats.trial_quantile import TrialValues
@@ -195,10 +196,17 @@ def quantile_metric_delta(
         relative=RelativeDelta(
             found.relative_delta, found.relative_interval, found.relative_reason
         ),
-        n_clusters=_n_clusters(values, use),
+        **cluster_figures(
+            None, None if values.clusters is None else values.clusters[use]
+        ),
         baseline_interval=limits[0],
         variant_interval=limits[1],
-        notes=(*_other_method(shared, methods, ("percentile",)), *found.notes),
+        notes=(
+            *choose.statistic_misfits(
+                metric.name, statistic, methods.interval, methods.test
+            ),
+            *found.notes,
+        ),
     )
     return delta, Resamples(found.resamples, found.relative_resamples)
 
@@ -312,23 +320,25 @@ def ratio_metric_delta(
         slice=slice_label,
         statistic="ratio",
         variant_name=variant.name,
-        n_clusters=_n_clusters(top, use),
     )
     if not use.any():
         note = Note(
             "not-measured", f"{metric.name} is not measured: 0 pairs are scored."
         )
         return replace(shared, notes=(note,))
+    clusters = None if top.clusters is None else top.clusters[use]
     found = choose.ratio_delta(
         RatioPair(top.baseline[use], bottom.baseline[use]),
         RatioPair(top.variant[use], bottom.variant[use]),
-        clusters=None if top.clusters is None else top.clusters[use],
+        clusters=clusters,
         name=choose.ratio_name(methods.interval),
         confidence_level=methods.confidence_level,
         score_range=metric.range,
     )
     relative = found.relative
-    notes = _other_method(shared, methods, choose.RATIO_NAMES)
+    notes = choose.statistic_misfits(
+        metric.name, "ratio", methods.interval, methods.test
+    )
     if found.reason is not None:
         text = f"{metric.name}: {found.reason}."
         notes = (*notes, Note("test-undefined", text))
@@ -338,6 +348,7 @@ def ratio_metric_delta(
         variant=found.variant,
         delta=found.delta,
         standard_error=found.standard_error,
+        **cluster_figures(found.differences, clusters),
         interval=found.interval,
         baseline_interval=found.baseline_interval,
         variant_interval=found.variant_interval,
@@ -345,23 +356,6 @@ def ratio_metric_delta(
         test=relative.test,
         notes=notes,
     )
-
-
-def _other_method(
-    delta: Delta, methods: Methods, fitting: Sequence[str]
-) -> tuple[Note, ...]:
-    """Note the methods that were asked for and are for means, not this statistic."""
-    kind = "ratio metrics" if delta.statistic == "ratio" else "quantiles"
-    subject = delta.metric
-    if delta.statistic != "ratio":
-        subject = f"{delta.metric} ({delta.statistic})"
-    reason = f"is not for {kind}"
-    notes = []
-    if methods.interval not in ("auto", *fitting):
-        notes.append(choose.misfit_note(subject, "interval", methods.interval, reason))
-    if methods.test != "auto":
-        notes.append(choose.misfit_note(subject, "test", methods.test, reason))
-    return tuple(notes)
 
 
 def _trial_values(arm: ArmTable, metric: str, use: BoolArray) -> TrialValues:
@@ -398,9 +392,3 @@ def _quantile_limits(
         n_resamples=methods.n_resamples,
         seed=methods.seed,
     )[0]
-
-
-def _n_clusters(values: MetricValues, use: BoolArray) -> int | None:
-    return (
-        None if values.clusters is None else int(np.unique(values.clusters[use]).size)
-    )

@@ -12,6 +12,7 @@ from onechange.display import (
     format_number,
     format_pvalue,
 )
+from onechange.report.clusters import clusters_table
 from onechange.report.context import (
     Context,
     delta_notes,
@@ -60,6 +61,7 @@ def metrics_section(context: Context) -> Section:
         details += [
             _methods_table(context, measured),
             _effects_table(context, measured),
+            *clusters_table(context, measured),
         ]
     tables = [d for d in measured if d.table is not None]
     if tables:

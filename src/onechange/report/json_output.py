@@ -206,6 +206,8 @@ def delta_json(delta: Delta) -> Json:
         "direction": delta.direction,
         "n_pairs": delta.n_pairs,
         "n_clusters": delta.n_clusters,
+        "largest_cluster_share": number_json(delta.largest_cluster_share),
+        "design_effect": number_json(delta.design_effect),
         "baseline": number_json(delta.baseline),
         "variant": number_json(delta.variant),
         "variant_name": delta.variant_name,

@@ -9,6 +9,7 @@ from onechange import __version__
 from onechange.compare import ArmSummary, Comparison
 from onechange.delta import Delta
 from onechange.display import format_count, format_percent
+from onechange.report.clusters import cluster_sentence
 from onechange.report.context import Context, shown_rates
 from onechange.report.document import Block, Bullets, Column, Paragraph, Section, Table
 from onechange.report.references import REFERENCES, Reference
@@ -176,14 +177,9 @@ def _design(comparison: Comparison) -> Iterator[str]:
             "Each question's trials were averaged within its arm first, so trials do "
             "not count as independent questions."
         )
-    clusters = next(
-        (d.n_clusters for d in comparison.deltas if d.n_clusters is not None), None
-    )
-    if clusters is not None:
-        yield (
-            f"Questions that share a source were treated as one of "
-            f"{format_count(clusters)} clusters."
-        )
+    sentence = cluster_sentence(comparison.deltas)
+    if sentence:
+        yield sentence
 
 
 def _intervals(comparison: Comparison, cited: list[str]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from onechange.display import (
 )
 from onechange.display.shortening import listed_places
 from onechange.report.breakdowns import MAX_DRAWN, forest_plot
+from onechange.report.clusters import clusters_line
 from onechange.report.context import (
     SYMBOLS,
     Context,
@@ -260,6 +261,7 @@ def _facts(context: Context, width: int) -> list[str]:
         lines += _labelled("Compared", of + ledger_text(audit), width)
         lines += _labelled("Change", of + change_text(audit, context.plan), width)
     metric = context.leading_metric
+    lines += _labelled("Clusters", clusters_line(context, metric), width)
     lines += _labelled("Missing", bounds_line(context, metric), width)
     if context.decision is not None:
         told = " ".join(context.decision.tipping_points)

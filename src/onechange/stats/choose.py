@@ -21,6 +21,7 @@ from onechange.stats.fitting import (
     misfit_note,
     misfit_of_interval,
     misfit_of_test,
+    statistic_misfits,
 )
 from onechange.stats.interval import clip
 from onechange.stats.methods import (
@@ -30,14 +31,13 @@ from onechange.stats.methods import (
     touching_pvalue,
     with_two_way,
 )
-from onechange.stats.names import INTERVAL_NAMES, TEST_NAMES, known_name
+from onechange.stats.names import INTERVAL_NAMES, RATIO_NAMES, TEST_NAMES, known_name
 from onechange.stats.quantile import (
     quantile_arm_interval,
     quantile_delta,
     quantile_margin_pvalue,
 )
 from onechange.stats.relative import (
-    RATIO_NAMES,
     Relative,
     fieller_margin_pvalue,
     ratio_delta,
@@ -71,6 +71,7 @@ __all__ = [
     "relative_interval",
     "relative_margin_pvalue",
     "relative_name",
+    "statistic_misfits",
 ]
 
 FloatArray = NDArray[np.float64]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from onechange.stats.student import (
 __all__ = [
     "ClusterVariance",
     "bell_mccaffrey_df",
+    "cluster_figures",
     "cr0",
     "cr1",
     "cr2",
@@ -169,6 +171,29 @@ def design_effect(difference: FloatArray, clusters: IntArray) -> float | None:
     if np.ptp(difference) == 0:
         return 1.0
     return variance / (float(np.var(difference, ddof=1)) / difference.size)
+
+
+def cluster_figures(
+    difference: FloatArray | None, clusters: IntArray | None
+) -> dict[str, Any]:
+    """Describe the clusters: their number, the share of the largest, design effect.
+
+    Parameters
+    ----------
+    difference : ndarray of float, shape (n_pairs,), or None
+        None for a statistic that is no mean of differences.
+    clusters : ndarray of int, shape (n_pairs,), or None
+        Without clusters, or without any question, there are no figures.
+    """
+    if clusters is None or clusters.size == 0:
+        return {}
+    return {
+        "n_clusters": int(np.unique(clusters).size),
+        "largest_cluster_share": largest_share(clusters),
+        "design_effect": None
+        if difference is None
+        else design_effect(difference, clusters),
+    }
 
 
 def variance_ratio(difference: FloatArray, clusters: IntArray) -> float | None:

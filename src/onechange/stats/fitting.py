@@ -11,6 +11,7 @@ from onechange.stats.estimate import Note
 from onechange.stats.names import (
     BINARY_NAMES,
     INTERVAL_NAMES,
+    RATIO_NAMES,
     TEST_NAMES,
     known_name,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "misfit_note",
     "misfit_of_interval",
     "misfit_of_test",
+    "statistic_misfits",
 ]
 
 _OTHER_TARGET = {
@@ -188,6 +190,39 @@ def misfit_note(subject: str, kind: str, name: str, reason: str) -> Note:
     """
     text = f'{subject} gets the default {kind}: "{name}" {reason}.'
     return Note("method-does-not-fit", text)
+
+
+def statistic_misfits(
+    metric: str, statistic: str, interval: str, test: str
+) -> tuple[Note, ...]:
+    """Note the methods asked for that are for means, not a ratio or a quantile.
+
+    Parameters
+    ----------
+    metric : str
+    statistic : str
+        ``ratio``, or the name of a quantile.
+    interval, test : str
+        The names asked for.
+
+    Returns
+    -------
+    tuple of Note
+
+    Examples
+    --------
+    >>> [note.text for note in statistic_misfits("latency", "p50", "hall", "auto")]
+    ['latency (p50) gets the default interval: "hall" is not for quantiles.']
+    """
+    ratio = statistic == "ratio"
+    subject = metric if ratio else f"{metric} ({statistic})"
+    reason = f"is not for {'ratio metrics' if ratio else 'quantiles'}"
+    notes = []
+    if interval not in ("auto", *(RATIO_NAMES if ratio else ("percentile",))):
+        notes.append(misfit_note(subject, "interval", interval, reason))
+    if test != "auto":
+        notes.append(misfit_note(subject, "test", test, reason))
+    return tuple(notes)
 
 
 def _constant(sample: PairedSample) -> bool:

@@ -10,6 +10,7 @@ __all__ = [
     "BINARY_NAMES",
     "BOOTSTRAP_NAMES",
     "INTERVAL_NAMES",
+    "RATIO_NAMES",
     "TEST_NAMES",
     "known_name",
 ]
@@ -22,6 +23,7 @@ BOOTSTRAP_NAMES = (
     "studentized",
     "bayesian",
 )
+RATIO_NAMES = ("guarded-fieller", "fieller")
 INTERVAL_NAMES = (
     "auto",
     "newcombe",

@@ -12,6 +12,7 @@ from onechange.errors import MethodError
 from onechange.stats.estimate import Interval, TestResult
 from onechange.stats.fitting import clustered
 from onechange.stats.methods import score_width
+from onechange.stats.names import RATIO_NAMES
 from onechange.stats.ratio import (
     Moments,
     RatioPair,
@@ -31,7 +32,6 @@ from onechange.stats.student import mean
 from onechange.stats.twoway import two_way_law
 
 __all__ = [
-    "RATIO_NAMES",
     "RatioDelta",
     "Relative",
     "fieller_margin_pvalue",
@@ -40,8 +40,8 @@ __all__ = [
     "relative_by_name",
 ]
 
+FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-RATIO_NAMES = ("guarded-fieller", "fieller")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Relative:
     test: TestResult | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RatioDelta:
     """The delta of a ratio metric, Σ numerator / Σ denominator per arm.
 
@@ -79,6 +79,8 @@ class RatioDelta:
     standard_error : float or None
         Of the delta: that of the mean difference of the linearised values, CR2 with
         clusters; None for a single question or cluster.
+    differences : ndarray of float, shape (n_pairs,), or None
+        Differences of the linearised values, whose mean is the delta.
     """
 
     baseline: float | None
@@ -90,6 +92,7 @@ class RatioDelta:
     relative: Relative
     reason: str | None = None
     standard_error: float | None = None
+    differences: FloatArray | None = None
 
 
 def relative_by_name(
@@ -262,6 +265,7 @@ def ratio_delta(
         relative=relative,
         reason=unclear if limits is None else None,
         standard_error=_standard_error(_moments(sample, guarded=False, runs=False)),
+        differences=sample.difference,
     )
 
 
