@@ -14,8 +14,8 @@ __all__ = ["HalvedResamples", "halved_resamples"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-MOST_UNITS = 14
-MOST_OF_A_RATIO = 13
+MOST_STATES = 5e5  # of a half: 15 units without ties, 30 with nine values
+MOST_OF_A_RATIO = 1e5  # 13 units
 NEGLIGIBLE = 1e-17  # probability of a half that is left out
 
 
@@ -94,7 +94,7 @@ def halved_resamples(cells: Cells) -> HalvedResamples | None:
     Returns
     -------
     HalvedResamples or None
-        None for more than 14 units, and for a ratio for more than 13.
+        None where a half has too many ways.
 
     Notes
     -----
@@ -105,9 +105,10 @@ def halved_resamples(cells: Cells) -> HalvedResamples | None:
 
     n = cells.n_units
     mean = bool(np.all(cells.x == 1.0))
-    if n > (MOST_UNITS if mean else MOST_OF_A_RATIO):
-        return None
     middle = (cells.counts.size + 1) // 2
+    log_states = gammaln(n + middle + 1.0) - gammaln(n + 1.0) - gammaln(middle + 1.0)
+    if log_states > np.log(MOST_STATES if mean else MOST_OF_A_RATIO):
+        return None
     left, right = _half(cells, slice(0, middle)), _half(cells, slice(middle, None))
     return HalvedResamples(left, right, n, float(np.exp(gammaln(n + 1.0))), mean)
 

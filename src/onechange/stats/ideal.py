@@ -25,6 +25,7 @@ from onechange.stats.listed import (
     listed_law,
     listed_resamples,
 )
+from onechange.stats.resampled_means import ResampledMean, resampled_mean
 from onechange.stats.roots import first_above
 from onechange.stats.series import PowerSums, SeriesMultinomialLaw, power_sums
 
@@ -50,7 +51,7 @@ class ResampledLaw(Protocol):
 LISTED_RESAMPLES = 3e4
 NO_LOBES = 1e-12  # nothing but the main lobe of the characteristic function counts
 LOW_LOBES = 1e-7
-HIGH_LOBES = 2e-6  # from here on inversion is not accurate enough
+SHALLOW = 1e-6  # tails that need no tilt
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,6 +72,8 @@ class RatioLaw:
         Of a few units, to count instead of inverting.
     reach : float
         As in `upper_tail`.
+    means : ResampledMean, optional
+        The law of a mean, for its quantiles.
     """
 
     strata: tuple[Cells, ...]
@@ -79,6 +82,7 @@ class RatioLaw:
     sums: PowerSums | None = None
     halves: HalvedResamples | None = None
     reach: float = REACH
+    means: ResampledMean | None = None
 
     def below(self, point: float) -> float:
         """Probability that the resampled ratio is below a point."""
@@ -86,6 +90,8 @@ class RatioLaw:
             tiny = 1e-9 * self._location()[1]
             below, above = (self.halves.at_most(point + s * tiny) for s in (-1.0, 1.0))
             return 0.5 * (below + above)
+        if self.means is not None:
+            return self.means.at_most(point)
         return self._below(point, True)
 
     def tails(self, point: float) -> tuple[float, float]:
@@ -106,6 +112,10 @@ class RatioLaw:
         """Solve for the value with that probability below it."""
         from scipy.special import ndtri
 
+        if self.means is not None and SHALLOW <= probability <= 1.0 - SHALLOW:
+            found = self.means.quantile(probability)
+            if found is not None:
+                return self._attained(found)
         centre, spread, skewness, low, high = self._location()
         z = float(ndtri(probability))
         start = centre + (z + (z * z - 1.0) * skewness / 6.0) * spread
@@ -129,6 +139,10 @@ class RatioLaw:
             bounds=(low, high),
             lobes=self.reach > 0.0,
         )
+        return self._attained(root)
+
+    def _attained(self, root: float) -> float:
+        """Return the attainable value at a root between two of them."""
         if self.step > 0.0:
             return float(self.step * np.ceil(root / self.step - 0.5))
         return root
@@ -223,13 +237,19 @@ def resampled_law(
         sums = power_sums(strata[0].y, strata[0].counts)
     if weighting != "multinomial" or halves is not None:
         return RatioLaw(strata, weighting, step, sums, halves)
+    if mean:
+        means = resampled_mean(strata)
+        if means.accurate:
+            reach = REACH if means.has_lobes else 0.0
+            return RatioLaw(strata, weighting, step, sums, reach=reach, means=means)
+        if step == 0.0:
+            return grid_law(strata)
+        return RatioLaw(strata, weighting, step, sums, reach=10.0 * REACH)
     # Lobes look the same at every quantile: of the centred values, then.
     centre = sum(float(np.sum(c.y * c.counts)) for c in strata)
     centre /= sum(float(np.sum(c.x * c.counts)) for c in strata)
     parts = [_weighted(c.y - centre * c.x, c.counts, weighting) for c in strata]
     height = lobe_height(IndependentLaws(tuple(parts)))
-    if mean and step == 0.0 and height > HIGH_LOBES:
-        return grid_law(strata)
     reach = REACH if height <= LOW_LOBES else 10.0 * REACH
     if height <= NO_LOBES:
         reach = 0.0

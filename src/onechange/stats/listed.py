@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,11 @@ __all__ = [
     "ListedLaw",
     "compositions",
     "grid_law",
+    "half_width",
     "lattice_law",
     "listed_law",
     "listed_resamples",
+    "whole_power",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -26,6 +28,8 @@ Piece = tuple[FloatArray, FloatArray, int]  # values, their shares, number of dr
 
 LISTED_LATTICE = 2**18
 GRID = 2**21
+REMOTE = 34.0  # logarithm of the mass that may lie beyond
+TILTS = (7.0, 5.0, 3.5, 2.5, 1.8)  # for Chernoff's bound, in reciprocal deviations
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,11 +65,14 @@ class ListedLaw:
     probability : ndarray of float, shape (n_points,)
     tie : float
         Values this close to each other may be one value.
+    unit : float
+        Distance of neighbouring points that stand for all values in between, or 0.
     """
 
     points: FloatArray
     probability: FloatArray
     tie: float = 0.0
+    unit: float = 0.0
 
     def below(self, point: float) -> float:
         """Probability of less than a point plus half of the point itself."""
@@ -87,7 +94,12 @@ class ListedLaw:
         # The rounding of a transform may leave masses of -1e-17.
         cumulated = np.maximum.accumulate(np.cumsum(self.probability))
         index = int(np.searchsorted(cumulated, probability * (1.0 - 1e-12)))
-        return float(self.points[min(index, self.points.size - 1)])
+        index = min(index, self.points.size - 1)
+        if self.unit == 0.0:
+            return float(self.points[index])
+        before = float(cumulated[index - 1]) if index else 0.0
+        part = (probability - before) / max(float(cumulated[index]) - before, 1e-300)
+        return float(self.points[index]) + (min(max(part, 0.0), 1.0) - 0.5) * self.unit
 
 
 def listed_resamples(
@@ -198,8 +210,10 @@ def lattice_law(strata: tuple[Cells, ...]) -> ListedLaw | float:
         part = found.integers[start : start + cells.counts.size]
         start += cells.counts.size
         pieces.append((part, cells.counts / cells.n_units, cells.n_units))
-    law = _convolved(pieces, found.unit, LISTED_LATTICE)
-    return law if law is not None else found.unit / sum(c.n_units for c in strata)
+    width = _window([(k.astype(np.float64), w, n) for k, w, n in pieces]) + 3.0
+    if width > LISTED_LATTICE:
+        return found.unit / sum(c.n_units for c in strata)
+    return _convolved(pieces, found.unit, int(width))
 
 
 def grid_law(strata: tuple[Cells, ...]) -> ListedLaw:
@@ -224,7 +238,7 @@ def grid_law(strata: tuple[Cells, ...]) -> ListedLaw:
     """
     pieces = [(c.y, c.counts / c.n_units, c.n_units) for c in strata]
     reach = float(np.max(np.abs(np.concatenate([cells.y for cells in strata]))))
-    unit = (_window(pieces) + 4.0 * reach) / GRID
+    unit = (2.0 * half_width(pieces) + 4.0 * reach) / GRID
     split = []
     for values, weight, n in pieces:
         below = np.floor(values / unit)
@@ -232,10 +246,73 @@ def grid_law(strata: tuple[Cells, ...]) -> ListedLaw:
         both = np.concatenate((below, below + 1.0)).astype(np.int64)
         weights = np.concatenate((weight * (1.0 - share), weight * share))
         split.append((both, weights, n))
-    law = _convolved(split, unit, 2 * GRID)
-    assert law is not None, "the unit was chosen for the window to fit"
-    n_all = sum(cells.n_units for cells in strata)
-    return ListedLaw(law.points, law.probability, tie=4.0 * unit / n_all**0.5)
+    law = _convolved(split, unit, GRID)
+    n = sum(cells.n_units for cells in strata)
+    return replace(law, tie=4.0 * unit / n**0.5, unit=unit / n)
+
+
+def whole_power(base: ComplexArray, exponent: int) -> ComplexArray:
+    """Raise to a whole power by repeated squaring, which is faster than ``**``.
+
+    Parameters
+    ----------
+    base : ndarray of complex, shape (n,)
+    exponent : int
+        Zero or more.
+
+    Returns
+    -------
+    ndarray of complex, shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> whole_power(np.array([2.0 + 0.0j]), 10)
+    array([1024.+0.j])
+    """
+    result = np.ones(base.size, dtype=np.complex128)
+    base = base.copy()
+    while True:
+        if exponent % 2 == 1:
+            result *= base
+        exponent //= 2
+        if exponent == 0:
+            return result
+        base *= base
+
+
+def half_width(pieces: list[Piece]) -> float:
+    """Distance from its mean beyond which a sum of draws has 1e-15 of its mass.
+
+    Parameters
+    ----------
+    pieces : list of tuple
+        Values, their shares, and the number of draws from them.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    Chernoff's bound of either tail, the smallest over some tilts.
+    """
+    moved = [(values - float(share @ values), share, n) for values, share, n in pieces]
+    variance = sum(n * float(share @ values**2) for values, share, n in moved)
+    sigma, ends = float(np.sqrt(variance)), []
+    for sign in (1.0, -1.0):
+        end = sum(n * float(np.max(sign * values)) for values, _, n in moved)
+        for tilt in TILTS:
+            log = 0.0
+            for values, share, n in moved:
+                w = (sign * tilt / sigma) * values
+                top = float(np.max(w))
+                log += n * (top + float(np.log(share @ np.exp(w - top))))
+            end = min(end, (log + REMOTE) * sigma / tilt)
+            if end <= 9.0 * sigma:  # that of the normal law is 8.4
+                break
+        ends.append(end)
+    return max(ends)
 
 
 def _window(pieces: list[Piece]) -> float:
@@ -251,38 +328,22 @@ def _window(pieces: list[Piece]) -> float:
 
 
 def _convolved(
-    pieces: list[tuple[IntArray, FloatArray, int]], unit: float, largest: int
-) -> ListedLaw | None:
-    """Convolve the mass functions of all draws; None above the largest size."""
+    pieces: list[tuple[IntArray, FloatArray, int]], unit: float, width: int
+) -> ListedLaw:
+    """Convolve the mass functions of all draws within a window of whole numbers."""
     from scipy import fft
 
-    width = _window([(k.astype(np.float64), w, m) for k, w, m in pieces])
-    if width + 3.0 > largest:
-        return None
     span = sum(int(np.ptp(k)) * m for k, _, m in pieces) + 1
-    window = fft.next_fast_len(min(int(width) + 3, span), real=True)
+    window = fft.next_fast_len(min(width, span), real=True)
     centre = sum(int(np.rint(float(np.sum(w * k)) * m)) for k, w, m in pieces)
     smallest = sum(int(np.min(k)) * m for k, _, m in pieces)
     first = smallest if window >= span else centre - window // 2
     transform = np.ones(window // 2 + 1, dtype=np.complex128)
     for integers, weight, m in pieces:
         one = np.bincount(integers % window, weights=weight, minlength=window)
-        transform *= _power(fft.rfft(one), m)
+        transform *= whole_power(fft.rfft(one), m)
     mass: FloatArray = fft.irfft(transform, n=window)
     sums = np.arange(window) + first
     n = sum(m for _, _, m in pieces)
     points: FloatArray = sums.astype(np.float64) * (unit / n)
     return ListedLaw(points, mass[sums % window])
-
-
-def _power(base: ComplexArray, exponent: int) -> ComplexArray:
-    """Raise to a whole power by repeated squaring, which is faster than ``**``."""
-    result = np.ones(base.size, dtype=np.complex128)
-    base = base.copy()
-    while True:
-        if exponent % 2 == 1:
-            result *= base
-        exponent //= 2
-        if exponent == 0:
-            return result
-        base *= base
