@@ -146,7 +146,7 @@ def _ids(table: Table, column: str) -> TextArray:
             "whole number as id. Write ids as text, so that none changes its form."
         )
     joined = "".join(texts)
-    if "\0" in joined or _BROKEN.search(joined):
+    if "\0" in joined or (not joined.isascii() and _BROKEN.search(joined)):
         row = next(i for i, t in enumerate(texts) if "\0" in t or _BROKEN.search(t))
         raise InputError(
             f'{table.place(row)}: "{column}" holds a character that is no text '

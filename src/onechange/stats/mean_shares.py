@@ -53,7 +53,8 @@ class MeanShares:
     @property
     def spread(self) -> float:
         """Standard deviation of the mean of a random subset, about."""
-        return float(np.sqrt(self.counts @ self.values**2) / (self.counts @ self.sizes))
+        square = _total(self.counts, self.values, self.values)
+        return float(np.sqrt(square)) / _total(self.counts, self.sizes)
 
     def starts(self, tail: float) -> tuple[float, float]:
         """Limits by the expansion of Cornish and Fisher.
@@ -65,10 +66,10 @@ class MeanShares:
         from scipy.special import ndtri
 
         z = float(ndtri(tail))
-        n = float(self.counts @ self.sizes)
-        first = float(self.counts @ self.values**2)
-        cross = float(self.counts @ (self.values * self.sizes))
-        second = float(self.counts @ self.sizes**2)
+        n = _total(self.counts, self.sizes)
+        first = _total(self.counts, self.values, self.values)
+        cross = _total(self.counts, self.values, self.sizes)
+        second = _total(self.counts, self.sizes, self.sizes)
         limits = []
         for sign in (1.0, -1.0):
             y, delta = sign * z, 0.0
@@ -80,9 +81,12 @@ class MeanShares:
                 root = np.sqrt((y * y * cross) ** 2 + lead * y * y * first)
                 delta = float((-y * y * cross + np.copysign(root, y)) / lead)
                 square = (self.values - delta * self.sizes) ** 2
-                variance = float(self.counts @ square)
-                fourth = -2.0 * float(self.counts @ square**2) / variance**2
-                sixth = 16.0 * float(self.counts @ square**3) / variance**3
+                weighted = self.counts * square  # products: a power takes far longer
+                variance = float(np.sum(weighted))
+                weighted *= square
+                fourth = -2.0 * float(np.sum(weighted)) / variance**2
+                weighted *= square
+                sixth = 16.0 * float(np.sum(weighted)) / variance**3
                 y = z + fourth / 24.0 * (z**3 - 3.0 * z)
                 y += sixth / 720.0 * (z**5 - 10.0 * z**3 + 15.0 * z)
                 y -= fourth**2 / 384.0 * (3.0 * z**5 - 24.0 * z**3 + 29.0 * z)
@@ -93,7 +97,11 @@ class MeanShares:
     def laws(self, deltas: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Values moved by each δ, their variance, and the point of the sign law."""
         sizes = self.values - (deltas - self.mean)[:, None] * self.sizes
-        return sizes, sizes**2 @ self.counts, sizes @ self.counts
+        moments = [
+            (_total(own, own, self.counts), _total(own, self.counts)) for own in sizes
+        ]
+        variances, points = np.array(moments).T
+        return sizes, variances, points
 
     def shares(
         self, some: Frequencies, sizes: FloatArray, points: FloatArray
@@ -128,12 +136,20 @@ def mean_shares(values: FloatArray, sizes: FloatArray, counts: IntArray) -> Mean
     MeanShares
     """
     weight = counts.astype(np.float64)
-    mean = float(weight @ values) / float(weight @ sizes)
+    mean = _total(weight, values) / _total(weight, sizes)
     moved = values - mean * sizes
     base = None
     if values.size > SERIES_VALUES and bool(np.all(sizes == 1.0)):
         base = power_sums(moved, counts)
     return MeanShares(mean, moved, sizes, weight, base)
+
+
+def _total(*factors: FloatArray) -> float:
+    """Sum of products, without the threads that `@` would start for every one."""
+    product = factors[0]
+    for factor in factors[1:]:
+        product = product * factor
+    return float(np.sum(product))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ __all__ = [
     "bottom_reason",
     "fieller_limits",
     "fieller_pvalue",
+    "guard_variance",
     "linearised",
     "mean_moments",
     "ratio_delta_limits",
@@ -102,10 +103,15 @@ def mean_moments(
         (no answer changed and no range is declared).
     """
     n = baseline.size
-    c = guard(variant - baseline if difference is None else difference, width)
-    if n < 2 or (guarded and c is None):
+    if n < 2:
         return None
-    extra = 2 * c * c / n**2 if guarded and c is not None else 0.0
+    extra: float | None = 0.0
+    if guarded:
+        if difference is None:
+            difference = variant - baseline
+        extra = guard_variance(difference, width)
+    if extra is None:
+        return None
     bottom, top = mean(baseline), mean(variant)
     if clusters is None:
         matrix = np.cov(baseline, variant, ddof=1) / n
@@ -122,6 +128,24 @@ def mean_moments(
     return Moments(
         bottom, top, clustered_b, clustered_v, clustered_cov or 0.0, df, extra
     )
+
+
+def guard_variance(difference: FloatArray, width: float | None) -> float | None:
+    """Variance that the guard adds to the mean of the variant, 2c²/n².
+
+    Parameters
+    ----------
+    difference : ndarray of float, shape (n_pairs,)
+    width : float or None
+        Width of the declared score range, c when no answer changed.
+
+    Returns
+    -------
+    float or None
+        None when no answer changed and no range is declared.
+    """
+    c = guard(difference, width)
+    return None if c is None else 2 * c * c / difference.size**2
 
 
 def bottom_reason(bottom: float) -> str | None:

@@ -19,6 +19,7 @@ from onechange.stats.ratio import (
     bottom_reason,
     fieller_limits,
     fieller_pvalue,
+    guard_variance,
     linearised,
     mean_moments,
     ratio_delta_limits,
@@ -125,9 +126,12 @@ def relative_by_name(
     if sample.n_pairs == 0:
         return Relative(None, reason="there are no pairs")
     tail = tail_probability(confidence_level)
-    bottom, top = mean(sample.baseline), mean(sample.variant)
     counted = name == "guarded-fieller"
     plain = _moments(sample, guarded=False, runs=counted)
+    if plain is None:
+        bottom, top = mean(sample.baseline), mean(sample.variant)
+    else:
+        bottom, top = plain.bottom, plain.top
     reason = bottom_reason(bottom)
     if reason is not None:
         return Relative(None, reason=reason)
@@ -138,10 +142,11 @@ def relative_by_name(
     reason = undefined_reason(plain, tail)
     if reason is not None:
         return Relative(None, reason=reason)
-    moments = _moments(sample, guarded=counted, runs=counted)
-    if moments is None:
+    extra = guard_variance(sample.difference, score_width(sample)) if counted else 0.0
+    if extra is None:
         reason = "no answer changed and the metric's range is not declared"
         return Relative(delta, reason=reason)
+    moments = replace(plain, guard_variance=extra)
     limits = fieller_limits(moments, tail)
     assert limits is not None, "the ratio is defined"
     if limits[0] == limits[1]:

@@ -200,8 +200,8 @@ def guarded_mean_law(values: FloatArray, *, width: float | None) -> StudentLaw |
     if np.ptp(values) == 0:
         law = guarded_t_law(np.zeros(values.size), width=width)
         return None if law is None else replace(law, estimate=centre)
-    deviation = values - centre
     n = values.size + 2
-    c2 = float(np.mean(deviation**2))
-    variance = (float(np.sum(deviation**2)) + 2 * c2) / (n - 1)
+    square = float(np.sum((values - centre) ** 2))
+    c2 = square / values.size
+    variance = (square + 2 * c2) / (n - 1)
     return StudentLaw(centre, math.sqrt(variance / n), n - 1)

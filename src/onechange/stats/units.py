@@ -34,8 +34,10 @@ class Units:
     @property
     def estimate(self) -> float:
         """Ratio of the sums."""
-        y = sum(float(cells.y @ cells.counts) for cells in self.strata)
-        return y / sum(float(cells.x @ cells.counts) for cells in self.strata)
+        y = sum(float(np.sum(cells.y * cells.counts)) for cells in self.strata)
+        if self.mean:
+            return y / self.n_units
+        return y / sum(float(np.sum(cells.x * cells.counts)) for cells in self.strata)
 
     @property
     def n_units(self) -> int:
