@@ -674,7 +674,7 @@ def test_a_point_rule_under_many_missing_scores_asks_for_them() -> None:
 def test_enough_questions_that_were_unlucky() -> None:
     row = faithfulness(-0.021, 0.019, delta=-0.001, standard_error=0.001)
     plan = Plan(guardrails=[Guardrail("faithfulness", margin=0.0209)])
-    assert "150 questions suffice in four runs of five" in steps(plan, row)
+    assert "150 questions show it in four of five runs" in steps(plan, row)
 
 
 def test_an_interval_without_end_needs_more_questions() -> None:

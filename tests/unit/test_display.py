@@ -301,3 +301,60 @@ def test_a_result_as_markdown_html_and_frame_holds_the_same_rows() -> None:
     frame = ROWS.to_frame()
     assert frame["delta"].tolist()[0] == 0.05778
     assert list(frame.columns) == ["metric", "n", "mean", "delta", "pvalue"]
+
+
+TINY = 2.8128249949384634e-15
+GIANT = 3.0759e20
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "text"),
+    [
+        (TINY, None, "2.81e-15"),
+        (-6.1e-16, 17, "−6.1e-16"),
+        (4e-18, 17, "0"),
+        (GIANT, None, "3.08e20"),
+        (-9.2e18, -18, "−9e18"),
+        (4.9e17, -18, "0"),
+        (5e11, -18, "0"),
+        (1.5e9, None, "1.50e9"),
+        (999_999_999.0, 0, "999,999,999"),
+        (1e-6, None, "0.00000100"),
+        (9.99e-7, None, "9.99e-7"),
+        (0.0, 17, "0"),
+        (0.0, 3, "0.000"),
+        (1e300, 3, "1.000000e300"),
+    ],
+)
+def test_sizes_far_from_one_are_written_with_a_power_of_ten(
+    value: float, decimals: int | None, text: str
+) -> None:
+    assert display.format_number(value, decimals) == text
+
+
+def test_chosen_numbers_are_never_rounded_to_zero() -> None:
+    assert display.format_exact(1e-15) == "1e-15"
+    assert display.format_exact(-2.5e20) == "−2.5e20"
+    assert display.format_exact(1e-5) == "0.00001"
+
+
+@pytest.mark.parametrize("scale", [1e-15, 1e-9, 1e12, 1e20])
+def test_figures_of_tiny_and_giant_metrics_can_be_told_apart(scale: float) -> None:
+    row = SimpleNamespace(
+        metric="m",
+        direction="higher",
+        baseline=2.81 * scale,
+        variant=2.21 * scale,
+        delta=-0.6 * scale,
+        slice=None,
+        interval=Interval(-0.9 * scale, -0.3 * scale, 0.95, "t"),
+        variant_interval=None,
+    )
+    decimals = display.metric_decimals([row])["m"]
+    figures = [row.baseline, row.variant, row.delta, row.interval.low]
+    texts = [display.format_number(figure, decimals) for figure in figures]
+    assert len(set(texts)) == 4
+    assert all(len(text) <= 9 for text in texts)
+    for figure, text in zip(figures, texts, strict=True):
+        read = float(text.replace("−", "-"))
+        assert read == pytest.approx(figure, abs=0.006 * scale)

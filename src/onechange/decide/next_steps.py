@@ -156,9 +156,9 @@ def _what_it_takes(
     needed, trials = found
     if needed is not None and needed <= delta.n_pairs:
         return 0, (
-            f"{delta.n_pairs} questions suffice in four runs of five "
-            f"if {goal.assumption}; this run is one of the others, or it is not so. "
-            "Repeat it, or add questions."
+            f"{delta.n_pairs} questions show it in four of five runs, if "
+            f"{goal.assumption}. Either this run is the fifth, or that is not so: "
+            "repeat it, or add questions."
         )
     ways = []
     if needed is not None:

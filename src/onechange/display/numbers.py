@@ -21,6 +21,9 @@ __all__ = [
 MISSING = "–"  # what stands for "not measured"; never 0
 MINUS = "\N{MINUS SIGN}"
 MAX_DECIMALS = 12
+FIXED_DECIMALS = 8  # a metric that needs more is smaller than 1e-6
+LARGE = 1e9  # from here on the digits before the point are not all written
+HUGE = 1e15  # beyond what a float knows to its last digit
 SMALLEST_PVALUE = 1e-4
 
 
@@ -35,7 +38,7 @@ class HasEnds(Protocol):
 
 
 def decimals_for(
-    values: Iterable[float | None], *, significant: int = 3, at_most: int = MAX_DECIMALS
+    values: Iterable[float | None], *, significant: int = 3, at_most: int | None = None
 ) -> int:
     """Choose the decimals that show the largest value with enough digits.
 
@@ -46,26 +49,31 @@ def decimals_for(
         non-finite values are skipped.
     significant : int
         Significant digits of the largest value.
-    at_most : int
+    at_most : int, optional
         Upper limit of the answer.
 
     Returns
     -------
     int
-        At least 3 for values up to 1 (a share of 1.000 stands beside 0.527).
+        At least 3 for values up to 1 (a share of 1.000 stands beside 0.527); below 0
+        for values from a billion on: so many digits before the point are left out.
 
     Examples
     --------
     >>> decimals_for([0.527, 0.584]), decimals_for([798.2, 831.6]), decimals_for([4.21])
     (3, 0, 2)
+    >>> decimals_for([2.5e-15]), decimals_for([3.1e20])
+    (17, -18)
     """
     scale = max(
         (abs(v) for v in values if v is not None and math.isfinite(v)), default=0
     )
-    if scale == 0:
-        return min(3, at_most)
-    decimals = significant - 1 - math.floor(math.log10(scale))
-    return min(max(decimals, 3 if scale <= 1 else 0), at_most)
+    decimals = 0
+    if scale > 0:
+        decimals = significant - 1 - math.floor(math.log10(scale))
+    if scale < LARGE:
+        decimals = max(decimals, 3 if scale <= 1 else 0)
+    return decimals if at_most is None else min(decimals, at_most)
 
 
 def format_number(
@@ -78,7 +86,9 @@ def format_number(
     value : float or None
         None and NaN print as a dash: not measured is not zero.
     decimals : int, optional
-        Decimals to keep; by default three significant digits.
+        Decimals to keep; by default three significant digits. Below 0, or for a
+        value under 1e-6 that more than eight decimals shall show, the number is
+        written with a power of ten.
     signed : bool
         Write ``+`` before positive values, as for a delta.
 
@@ -93,6 +103,8 @@ def format_number(
     ('+0.058', '0.000')
     >>> format_number(None), format_number(12345.6, 0)
     ('–', '12,346')
+    >>> format_number(2.813e-15), format_number(-3.0759e20), format_number(4e-19, 17)
+    ('2.81e-15', '−3.08e20', '0')
     """
     if value is None or math.isnan(value):
         return MISSING
@@ -100,8 +112,7 @@ def format_number(
         return MINUS + "∞" if value < 0 else ("+∞" if signed else "∞")
     if decimals is None:
         decimals = decimals_for([value])
-    separator = "," if abs(value) >= 10_000 else ""
-    digits = f"{abs(value):{separator}.{decimals}f}"
+    digits = _digits(abs(value), decimals)
     if not digits.strip("0.,"):
         return digits
     sign = MINUS if value < 0 else ("+" if signed else "")
@@ -123,12 +134,31 @@ def format_exact(value: float | int, *, signed: bool = False) -> str:
     >>> format_exact(0.03), format_exact(80.0), format_exact(-0.25)
     ('0.03', '80', '−0.25')
     """
-    text = f"{abs(float(value)):.12g}"
-    if "e" in text:
-        text = f"{abs(float(value)):.12f}".rstrip("0").rstrip(".")
+    size = abs(float(value))
+    text = f"{size:.12g}"
+    if "e" in text and 1e-6 <= size < HUGE:
+        text = f"{size:.12f}".rstrip("0").rstrip(".")
+    elif "e" in text:
+        text = _plain_power(text)
     if text == "0":
         return text
     return (MINUS if value < 0 else "+" if signed else "") + text
+
+
+def _digits(size: float, decimals: int) -> str:
+    """Write a size that is zero or more, with a power of ten where it takes one."""
+    small = decimals > FIXED_DECIMALS and size < 1e-6
+    if not (small or decimals < 0 or size >= HUGE):
+        return f"{size:{',' if size >= 10_000 else ''}.{decimals}f}"
+    if size == 0 or size < 0.5 * 10.0**-decimals:
+        return "0"
+    exponent = math.floor(math.log10(size))
+    return _plain_power(f"{size:.{min(max(decimals + exponent, 0), 6)}e}")
+
+
+def _plain_power(text: str) -> str:
+    digits, _, power = text.partition("e")
+    return f"{digits}e{int(power)}"
 
 
 def format_interval(

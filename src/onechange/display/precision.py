@@ -167,26 +167,33 @@ def _decimals(rows: Sequence[DeltaLike], thresholds: Sequence[Threshold]) -> int
         for threshold in thresholds
         for figure, value in _comparisons(row, threshold)
     ]
-    for decimals in range(wanted, min(wanted + GROWTH, MAX_DECIMALS) + 1):
+    most = max(MAX_DECIMALS, *(_level(row) + GROWTH for row in overall))
+    for decimals in range(wanted, min(wanted + GROWTH, most) + 1):
         if not any(_looks_equal(figure, value, decimals) for figure, value in compared):
             return decimals
     return wanted
 
 
 def _wanted(row: DeltaLike) -> int:
-    level = decimals_for([row.baseline, row.variant])
+    level = _level(row)
+    least, most = min(level, 0), max(level, MAX_DECIMALS)
     if row.interval is None:
-        return max(level, _significant(row.delta, 1))
-    precision = _significant((row.interval.high - row.interval.low) / 2, 2)
+        return max(level, _significant(row.delta, 1, least, most))
+    half = (row.interval.high - row.interval.low) / 2
+    precision = _significant(half, 2, least, most)
     # A rare rate needs no more digits than its interval can tell apart.
     return max(min(level, 3), precision) if level > 3 else max(level, precision)
 
 
-def _significant(value: float | None, digits: int) -> int:
+def _level(row: DeltaLike) -> int:
+    return decimals_for([row.baseline, row.variant])
+
+
+def _significant(value: float | None, digits: int, least: int, most: int) -> int:
     if value is None or value == 0 or not math.isfinite(value):
-        return 0
+        return least
     place = digits - 1 - math.floor(math.log10(abs(value)))
-    return min(max(place, 0), MAX_DECIMALS)
+    return min(max(place, least), most)
 
 
 def _comparisons(row: DeltaLike, threshold: Threshold) -> list[tuple[float, float]]:
