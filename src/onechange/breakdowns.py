@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,11 @@ from onechange.families import Family, FamilyMember, adjust_family
 from onechange.plan import Guardrail, Metric, Plan, SliceSpec, parse_slice
 from onechange.score_bounds import statistic_bounds
 from onechange.slice_effects import (
-    Reversal,
-    SliceHeterogeneity,
     reversals,
     slice_heterogeneity,
 )
-from onechange.slice_weights import WeightedDelta, weighted_delta
+from onechange.slice_tables import SliceBreakdown, SliceTable
+from onechange.slice_weights import weighted_delta
 from onechange.slices import Slice, SliceLabel, slice_questions, small_label
 from onechange.statistic_deltas import (
     Resamples,
@@ -31,55 +30,10 @@ from onechange.statistic_deltas import (
 from onechange.stats.estimate import Note
 from onechange.values import VariantValues
 
-__all__ = ["SliceBreakdown", "break_down", "is_small", "slice_deltas"]
+__all__ = ["SliceBreakdown", "SliceTable", "break_down", "is_small", "slice_deltas"]
 
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class SliceBreakdown:
-    """One breakdown: deltas of every metric in every slice, worst change first.
-
-    Parameters
-    ----------
-    spec : SliceSpec
-        What it is by.
-    deltas : tuple of Delta
-        Metric by metric, variant by variant, from the worst slice to the best.
-    joined : tuple of Delta
-        The slices under the minimum size, joined, for guardrails that must hold in
-        every slice.
-    heterogeneity : tuple of SliceHeterogeneity
-        Per metric and variant.
-    reversals : tuple of Reversal
-        Slices on the other side of zero from the overall delta, the shown ones first.
-    weighted : tuple of WeightedDelta
-        Deltas of the stated mix, per metric and variant.
-    notes : tuple of Note
-        Caveats of the whole breakdown.
-    """
-
-    spec: SliceSpec
-    deltas: tuple[Delta, ...]
-    joined: tuple[Delta, ...] = ()
-    heterogeneity: tuple[SliceHeterogeneity, ...] = ()
-    reversals: tuple[Reversal, ...] = ()
-    weighted: tuple[WeightedDelta, ...] = ()
-    notes: tuple[Note, ...] = ()
-
-    def of_variant(self, name: str) -> SliceBreakdown:
-        """Keep what is about one variant."""
-        return replace(
-            self,
-            deltas=tuple(d for d in self.deltas if d.variant_name == name),
-            joined=tuple(d for d in self.joined if d.variant_name == name),
-            heterogeneity=tuple(
-                h for h in self.heterogeneity if h.variant_name == name
-            ),
-            reversals=tuple(r for r in self.reversals if r.variant_name == name),
-            weighted=tuple(w for w in self.weighted if w.variant_name == name),
-        )
 
 
 def break_down(
@@ -89,7 +43,7 @@ def break_down(
     overall: Sequence[Delta],
     units: Sequence[IntArray],
     resamples: dict[ResamplesKey, Resamples],
-) -> tuple[tuple[SliceBreakdown, ...], Family | None]:
+) -> tuple[SliceTable, Family | None]:
     """Compute every breakdown of the plan, and adjust all slices together.
 
     Parameters
@@ -110,7 +64,7 @@ def break_down(
 
     Returns
     -------
-    breakdowns : tuple of SliceBreakdown
+    breakdowns : SliceTable
         In the order of the plan.
     family : Family or None
         All slices at or above the minimum size × all metrics × all variants.
@@ -141,7 +95,7 @@ def break_down(
                 decimals,
             )
         )
-    return tuple(found), family
+    return SliceTable(found), family
 
 
 def _key(

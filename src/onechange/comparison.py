@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from onechange.align import Audit, Pairs
-from onechange.breakdowns import SliceBreakdown
+from onechange.breakdowns import SliceTable
 from onechange.composition import Composition
 from onechange.delta import DeltaTable, MetricValues
 from onechange.diagnosis import Diagnosis
@@ -63,7 +63,7 @@ class Comparison(TableMixin):
     plan: Plan
     deltas: DeltaTable
     rates: DeltaTable
-    slices: tuple[SliceBreakdown, ...]
+    slices: SliceTable
     trials: TrialsTable
     notes: tuple[Note, ...]
     signature: str
@@ -79,6 +79,7 @@ class Comparison(TableMixin):
     def __post_init__(self) -> None:
         for name in ("deltas", "rates"):
             object.__setattr__(self, name, DeltaTable(getattr(self, name)))
+        object.__setattr__(self, "slices", SliceTable(self.slices))
         object.__setattr__(self, "trials", TrialsTable(self.trials))
 
     @property

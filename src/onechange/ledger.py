@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onechange.display import TableMixin
 from onechange.pairs import ArmTable, Pairs, scored_rows
 from onechange.plain_values import same_value
 from onechange.results import ANSWERED, FAILED, UNSCORED
@@ -54,9 +55,11 @@ class SettingChange:
     variant: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Audit:
+@dataclass(frozen=True, slots=True, repr=False)
+class Audit(TableMixin):
     """The ledger: rows read, questions paired and left out, scores per metric.
+
+    Prints as its table, in a notebook as well.
 
     Parameters
     ----------
@@ -109,6 +112,50 @@ class Audit:
     notes: tuple[Note, ...] = ()
     rows_paired: tuple[int, int] = (0, 0)
     scale_mismatch: tuple[str, ...] = ()
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return the ledger as rows: what is counted, and how often in each arm.
+
+        Returns
+        -------
+        list of dict
+            Rows first, then questions, then where the paired questions of each metric
+            went. ``in this arm`` counts what the other arm does not share.
+        """
+        rows: list[tuple[str | None, str, tuple[int, int]]] = [
+            (None, "rows read", self.rows_read),
+            *(
+                (None, f"rows with status {k}", v)
+                for k, v in self.rows_by_status.items()
+            ),
+            *((None, f"rows left out, {k}", v) for k, v in self.rows_left_out.items()),
+            (None, "trials", self.trials),
+            (None, "questions", self.questions),
+            (None, "questions paired", (self.paired, self.paired)),
+            (
+                None,
+                "questions only in this arm",
+                (len(self.only_baseline), len(self.only_variant)),
+            ),
+            (
+                None,
+                "questions not comparable",
+                (len(self.not_comparable), len(self.not_comparable)),
+            ),
+        ]
+        for name, m in self.metrics.items():
+            unscored = m.unscored_baseline, m.unscored_variant
+            rows += [
+                (name, "scored in both arms", (m.pairs, m.pairs)),
+                (name, "unscored in this arm", unscored),
+                (name, "unscored in both arms", (m.unscored_both, m.unscored_both)),
+                (name, "failed in this arm", (m.failed_baseline, m.failed_variant)),
+                (name, "failed in both arms", (m.failed_both, m.failed_both)),
+            ]
+        return [
+            {"metric": metric, "count": count, "baseline": b, "variant": v}
+            for metric, count, (b, v) in rows
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Give the ledger as plain values, as in the JSON output.

@@ -93,7 +93,7 @@ def test_a_row_without_an_answer_is_told_apart_from_a_missing_score() -> None:
         "Rows with status unscored: baseline 10, variant 10; the scores that 20 of "
         "them carry are used."
     ]
-    assert "40 rows read (by status: 20 unscored, 10 failed)" in ledger_text(audit)
+    assert "40 rows (status unscored 20, failed 10)" in ledger_text(audit)
 
 
 def test_questions_of_one_arm_are_counted_and_named() -> None:

@@ -144,3 +144,47 @@ def test_the_audit_of_the_only_variant_has_its_name(
     two = builders.comparison(audits=(builders.audit(), builders.audit()))
     with pytest.raises(OnechangeError, match=r"2 variants .* \.audits"):
         _ = two.audit
+
+
+def test_slices_are_a_tuple_and_print_as_a_table(comparison: oc.Comparison) -> None:
+    slices = comparison.slices
+    assert isinstance(slices, tuple)
+    (breakdown,) = slices
+    assert slices[0] is breakdown
+    assert list(slices[:1]) == [breakdown]
+    expected = DeltaTable(breakdown.deltas)
+    for table in (slices, breakdown):
+        assert table.to_dicts() == expected.to_dicts()
+        assert list(table.to_frame()["slice"]) == [
+            d.slice[0][1] for d in breakdown.deltas
+        ]
+        assert table.to_markdown() == expected.to_markdown()
+        assert repr(table) == repr(expected)
+        assert table._repr_html_() == expected._repr_html_()
+
+
+def test_no_slices_are_an_empty_table() -> None:
+    none = builders.comparison(slices=()).slices
+    assert none == ()
+    assert repr(none) == "(no rows)"
+    assert none.to_frame().empty
+
+
+def test_an_audit_prints_as_the_ledger_and_adds_up(comparison: oc.Comparison) -> None:
+    audit = comparison.audit
+    frame = audit.to_frame()
+    rows = frame[frame["metric"].isna()].set_index("count")[["baseline", "variant"]]
+    assert tuple(rows.loc["rows read"]) == audit.rows_read
+    by_status = rows.loc[rows.index.str.startswith("rows with status")]
+    assert tuple(by_status.sum()) == audit.rows_read
+    for name, counts in audit.metrics.items():
+        own = frame[frame["metric"] == name].set_index("count")
+        assert own["baseline"]["scored in both arms"] == counts.pairs
+        both = own.loc[["scored in both arms", "unscored in both arms"]]
+        rest = own.loc[["unscored in this arm", "failed in this arm"]]
+        failed = own["baseline"]["failed in both arms"]
+        alone = rest["baseline"].sum() + rest["variant"].sum()
+        assert both["baseline"].sum() + alone + failed == audit.paired
+    assert repr(audit).splitlines()[2].split()[:3] == ["–", "rows", "read"]
+    assert "<table>" in audit._repr_html_()
+    assert audit.to_markdown().count("rows read") == 1

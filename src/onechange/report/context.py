@@ -21,6 +21,7 @@ from onechange.display import (
     metric_text,
 )
 from onechange.plan import Plan, SliceSpec
+from onechange.slice_tables import SliceTable
 from onechange.slices import slice_text
 from onechange.stats.estimate import Interval, Note
 from onechange.trials import MetricTrials, TrialsTable
@@ -220,7 +221,7 @@ def _only(comparison: Comparison, variant: str) -> Comparison:
         pairs=(comparison.pairs[position],),
         deltas=kept(comparison.deltas),
         rates=kept(comparison.rates),
-        slices=tuple(
+        slices=SliceTable(
             replace(
                 part,
                 deltas=tuple(decisive(delta, part.spec) for delta in part.deltas),

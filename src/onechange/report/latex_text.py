@@ -34,8 +34,8 @@ def latex_text(text: str) -> str:
     'latency\\_ms $\\leq$ 10 \\%'
     >>> latex_text("retrieval_precision_at_5")
     'retrieval\\_precision\\_at\\_5'
-    >>> latex_text("mean_retrieval_precision_at_5")
-    'mean\\_\\allowbreak{}retrieval\\_\\allowbreak{}precision\\_\\allowbreak{}at\\_\\allowbreak{}5'
+    >>> latex_text("a_b/" * 3 + "c" * 13)[:37]
+    'a\\_\\allowbreak{}b/\\allowbreak{}a\\_\\al'
     """
     line = re.sub(r"\s*[\r\n]+\s*", " ", text)
     return "".join(

@@ -136,13 +136,13 @@ def _trials(audit: Audit) -> str:
 
 def _rows(audit: Audit) -> str:
     total = audit.rows_read[0] + audit.rows_read[1]
-    text = f"{format_count(total)} rows read"
+    text = f"{format_count(total)} rows"
     special = [
-        f"{format_count(sum(counts))} {status}"
+        f"{status} {format_count(sum(counts))}"
         for status, counts in audit.rows_by_status.items()
         if status != "answered" and counts[0] + counts[1]
     ]
-    return f"{text} (by status: {', '.join(special)})" if special else text
+    return f"{text} (status {', '.join(special)})" if special else f"{text} read"
 
 
 def audit_blocks(audit: Audit) -> list[Block]:
