@@ -38,6 +38,7 @@ LAYERS: list[set[str]] = [
     {"slice_tables"},
     {"breakdowns", "overall"},
     {"sweep", "joint", "evidence"},
+    {"interval_rows"},
     {"drawings"},
     {"comparison"},
     {"compare"},

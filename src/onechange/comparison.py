@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from onechange.align import Audit, Pairs
 from onechange.breakdowns import SliceTable
@@ -101,6 +101,29 @@ class Comparison(TableMixin):
         """Return one dictionary of plain values per overall delta."""
         return self.deltas.to_dicts()
 
+    @overload
+    def plot(
+        self,
+        kind: str = ...,
+        *,
+        metric: str | None = ...,
+        by: str | None = ...,
+        variant: str | None = ...,
+        text: Literal[False] = ...,
+    ) -> Figure: ...
+
+    @overload
+    def plot(
+        self,
+        kind: str = ...,
+        *,
+        metric: str | None = ...,
+        by: str | None = ...,
+        variant: str | None = ...,
+        text: Literal[True],
+        columns: int = ...,
+    ) -> str: ...
+
     def plot(
         self,
         kind: str = "deltas",
@@ -108,7 +131,9 @@ class Comparison(TableMixin):
         metric: str | None = None,
         by: str | None = None,
         variant: str | None = None,
-    ) -> Figure:
+        text: bool = False,
+        columns: int = 100,
+    ) -> Figure | str:
         """Draw the comparison.
 
         Parameters
@@ -123,22 +148,30 @@ class Comparison(TableMixin):
             Name of the breakdown, for slices.
         variant : str, optional
             The first by default.
+        text : bool
+            Draw the same figure with characters.
+        columns : int
+            Width of a figure of characters.
 
         Returns
         -------
-        matplotlib.figure.Figure
-            A notebook shows it; ``savefig`` writes it.
+        matplotlib.figure.Figure or str
+            A notebook shows the figure, ``savefig`` writes it; a text is printed.
         """
-        from onechange.drawings import draw
+        from onechange.drawings import draw, draw_text
 
-        return draw(
-            self,
-            kind,
-            plan=self.plan,
-            variant=variant or self.variants[0].name,
-            metric=metric,
-            by=by,
-        )
+        name = variant or self.variants[0].name
+        if text:
+            return draw_text(
+                self,
+                kind,
+                plan=self.plan,
+                variant=name,
+                metric=metric,
+                by=by,
+                columns=columns,
+            )
+        return draw(self, kind, plan=self.plan, variant=name, metric=metric, by=by)
 
     def _cells(self) -> tuple[list[str], list[list[str]], str]:
         return self.deltas._cells()

@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from onechange.breakdowns import SliceBreakdown
 from onechange.delta import Delta, MetricValues, metric_sample
 from onechange.display import (
+    escape_terminal,
     format_interval,
     format_number,
     metric_decimals,
     rule_thresholds,
 )
+from onechange.display.forest import ForestRow, fitted_forest
 from onechange.errors import OnechangeError
-from onechange.plan import Guardrail, Plan, Primary, relative_margin
+from onechange.interval_rows import delta_text, interval_row, metric_name, slice_row
+from onechange.plan import Plan
 from onechange.plots import (
     IntervalRow,
     differences_figure,
+    differences_lines,
     flow_figure,
+    flow_lines,
     intervals_figure,
+    intervals_lines,
     trials_figure,
+    trials_lines,
 )
-from onechange.stats.estimate import Interval
 from onechange.trials import MetricTrials
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["KINDS", "draw"]
+__all__ = ["KINDS", "draw", "draw_text"]
 
 MOST_SLICES = 30  # of one picture
 KINDS = ("deltas", "slices", "differences", "trials", "flow")
+FLOW = "Questions that got worse, stayed, got better"
 
 
 class Named(Protocol):
@@ -101,31 +108,129 @@ def draw(
     OnechangeError
         When the kind, the metric or the breakdown is not there.
     """
+    _check(kind)
+    decimals = _decimals(compared, plan)
+    if kind == "deltas":
+        xlabel = "delta with its interval, each on a scale of its own"
+        rows = _rule_rows(compared, plan, variant, decimals)
+        return intervals_figure(rows, xlabel=xlabel, one_scale=False)
+    if kind == "flow":
+        return flow_figure(_flow(compared, variant), title=FLOW)
+    chosen = _metric(compared, plan, variant, metric)
+    if kind == "slices":
+        title, parts = _slices(compared.slices, chosen, by)
+        drawn = [slice_row(d, decimals[d.metric]) for d in (*parts, chosen)]
+        better = "better →" if chosen.direction == "higher" else "← better"
+        return intervals_figure(drawn, title=title, xlabel=f"delta ({better})")
+    if kind == "trials":
+        return trials_figure(_trials(compared, chosen), metric=chosen.metric)
+    return differences_figure(
+        metric_sample(compared.values[variant, chosen.metric]),
+        metric=chosen.metric,
+        interval=chosen.interval,
+        direction=chosen.direction,
+        text=delta_text(chosen, decimals[chosen.metric]),
+        baseline_name=compared.baseline.name,
+        variant_name=variant,
+    )
+
+
+def draw_text(
+    compared: Compared,
+    kind: str,
+    *,
+    plan: Plan,
+    variant: str,
+    metric: str | None = None,
+    by: str | None = None,
+    columns: int = 100,
+) -> str:
+    """Draw the same picture with characters.
+
+    Parameters
+    ----------
+    compared, kind, plan, variant, metric, by
+        As in `draw`.
+    columns : int
+        Columns of the terminal or page.
+
+    Returns
+    -------
+    str
+        Lines, each ending with a line break.
+
+    Raises
+    ------
+    OnechangeError
+        When the kind, the metric or the breakdown is not there.
+    """
+    _check(kind)
+    decimals = _decimals(compared, plan)
+    if kind == "deltas":
+        rows = _rule_rows(compared, plan, variant, decimals)
+        return _joined("", intervals_lines(rows, columns=columns))
+    if kind == "flow":
+        return _joined(FLOW, flow_lines(_flow(compared, variant), columns=columns))
+    chosen = _metric(compared, plan, variant, metric)
+    if kind == "slices":
+        title, parts = _slices(compared.slices, chosen, by)
+        forest = [_forest_row(d, decimals[d.metric]) for d in (*parts, chosen)]
+        lines = fitted_forest(forest, direction=chosen.direction, columns=columns)
+    elif kind == "trials":
+        title = f"{chosen.metric}: mean of each trial"
+        lines = trials_lines(_trials(compared, chosen), columns=columns)
+    else:
+        title = f"{chosen.metric}: {variant} minus {compared.baseline.name}"
+        lines = differences_lines(
+            metric_sample(compared.values[variant, chosen.metric]),
+            interval=chosen.interval,
+            direction=chosen.direction,
+            text=delta_text(chosen, decimals[chosen.metric]),
+            columns=columns,
+        )
+    return _joined(title, lines)
+
+
+def _check(kind: str) -> None:
     if kind not in KINDS:
         raise OnechangeError(
             f'plot "{kind}" is unknown; choose one of {", ".join(KINDS)}.'
         )
-    decimals = metric_decimals(
+
+
+def _joined(title: str, lines: Sequence[str]) -> str:
+    return "\n".join([*([escape_terminal(title)] if title else []), *lines]) + "\n"
+
+
+def _decimals(compared: Compared, plan: Plan) -> Mapping[str, int]:
+    return metric_decimals(
         (*compared.deltas, *compared.rates),
         rule_thresholds(plan.primary, plan.guardrails),
     )
-    rows = [d for d in compared.deltas if d.variant_name == variant]
-    if kind == "deltas":
-        return _deltas([*rows, *_ruled_rates(compared, plan, variant)], plan, decimals)
-    if kind == "flow":
-        counts = [(_name(d), (d.losses, d.ties, d.wins)) for d in rows if d.counted]
-        return flow_figure(counts, title="Questions that got worse, stayed, got better")
-    chosen = _metric(rows, plan, metric)
-    if kind == "slices":
-        return _slices(compared.slices, chosen, by, decimals[chosen.metric])
-    if kind == "differences":
-        return _differences(compared, chosen, decimals[chosen.metric])
-    return _trials(compared, chosen)
 
 
-def _metric(rows: Sequence[Delta], plan: Plan, metric: str | None) -> Delta:
+def _of(deltas: Sequence[Delta], variant: str) -> list[Delta]:
+    return [delta for delta in deltas if delta.variant_name == variant]
+
+
+def _rule_rows(
+    compared: Compared, plan: Plan, variant: str, decimals: Mapping[str, int]
+) -> list[IntervalRow]:
+    """Every metric, and the built-in rates, such as `failed`, that a rule is about."""
+    about = {rule.metric for rule in plan.guardrails}
+    rates = [rate for rate in _of(compared.rates, variant) if rate.metric in about]
+    rows = [*_of(compared.deltas, variant), *rates]
+    return [interval_row(row, plan, decimals[row.metric]) for row in rows]
+
+
+def _flow(compared: Compared, variant: str) -> list[tuple[str, tuple[int, int, int]]]:
+    rows = [row for row in _of(compared.deltas, variant) if row.counted]
+    return [(metric_name(row), (row.losses, row.ties, row.wins)) for row in rows]
+
+
+def _metric(compared: Compared, plan: Plan, variant: str, metric: str | None) -> Delta:
     wanted = metric or next((rule.metric for rule in plan.primary), None)
-    measured = [row for row in rows if row.n_pairs]
+    measured = [row for row in _of(compared.deltas, variant) if row.n_pairs]
     found = [row for row in measured if row.metric == wanted] or (
         [] if metric else measured
     )
@@ -137,28 +242,10 @@ def _metric(rows: Sequence[Delta], plan: Plan, metric: str | None) -> Delta:
     return found[0]
 
 
-def _deltas(rows: Sequence[Delta], plan: Plan, decimals: Mapping[str, int]) -> Figure:
-    drawn = [_interval_row(row, plan, decimals[row.metric]) for row in rows]
-    return intervals_figure(
-        drawn,
-        xlabel="delta with its interval, each on a scale of its own",
-        one_scale=False,
-    )
-
-
-def _ruled_rates(compared: Compared, plan: Plan, variant: str) -> list[Delta]:
-    """Built-in rates, such as `failed`, that a guardrail is about."""
-    about = {rule.metric for rule in plan.guardrails}
-    return [
-        rate
-        for rate in compared.rates
-        if rate.variant_name == variant and rate.metric in about
-    ]
-
-
 def _slices(
-    breakdowns: Sequence[SliceBreakdown], whole: Delta, by: str | None, decimals: int
-) -> Figure:
+    breakdowns: Sequence[SliceBreakdown], whole: Delta, by: str | None
+) -> tuple[str, list[Delta]]:
+    """Choose the slices to draw, those with an interval first, and say how many."""
     found = [b for b in breakdowns if by is None or b.spec.name == by]
     if not found:
         known = ", ".join(b.spec.name for b in breakdowns) or "none"
@@ -172,158 +259,33 @@ def _slices(
         == (whole.metric, whole.variant_name, whole.statistic)
     ]
     parts.sort(key=lambda delta: (delta.interval is None, delta.delta is None))
-    rows = [_slice_row(delta, decimals) for delta in parts[:MOST_SLICES]]
-    hidden = len(parts) - len(rows)
     title = f"{whole.metric} by {found[0].spec.name}"
-    if hidden > 0:
-        title += f" ({len(rows)} of {len(parts)} slices)"
-    better = "better →" if whole.direction == "higher" else "← better"
-    return intervals_figure(
-        [*rows, _slice_row(whole, decimals)],
-        title=title,
-        xlabel=f"delta ({better})",
+    if len(parts) > MOST_SLICES:
+        title += f" ({MOST_SLICES} of {len(parts)} slices)"
+    return title, parts[:MOST_SLICES]
+
+
+def _forest_row(delta: Delta, decimals: int) -> ForestRow:
+    interval = delta.interval
+    return ForestRow(
+        label=slice_row(delta, decimals).label,
+        n_pairs=delta.n_pairs,
+        delta=delta.delta,
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+        delta_text=format_number(delta.delta, decimals, signed=True),
+        interval_text=format_interval(interval, decimals) if interval else "",
     )
 
 
-def _differences(compared: Compared, delta: Delta, decimals: int) -> Figure:
-    values = compared.values[delta.variant_name, delta.metric]
-    return differences_figure(
-        metric_sample(values),
-        metric=delta.metric,
-        interval=delta.interval,
-        direction=delta.direction,
-        text=_text(delta, decimals),
-        baseline_name=compared.baseline.name,
-        variant_name=delta.variant_name,
-    )
-
-
-def _trials(compared: Compared, delta: Delta) -> Figure:
+def _trials(compared: Compared, delta: Delta) -> Mapping[str, Sequence[float | None]]:
     for row in compared.trials:
         if row.metric == delta.metric and row.variant_name in (
             None,
             delta.variant_name,
         ):
-            means = {
+            return {
                 compared.baseline.name: row.baseline.means,
-                delta.variant_name: row.variant.means,
+                delta.variant_name or "variant": row.variant.means,
             }
-            return trials_figure(means, metric=delta.metric)
     raise OnechangeError(f'plot: "{delta.metric}" has no trials.')
-
-
-# ---------------------------------------------------------------- rows
-
-
-def _interval_row(delta: Delta, plan: Plan, decimals: int) -> IntervalRow:
-    """Draw a delta on the scale of its rule: relative under a margin in percent."""
-    for rule in _rules(plan, delta):
-        relative = delta.relative
-        margin = rule.margin if isinstance(rule, Guardrail) else None
-        if isinstance(margin, str):
-            if relative is None or relative.delta is None:
-                continue
-            ends = relative.interval
-            return IntervalRow(
-                label=f"{_name(delta)} (relative)",
-                delta=100 * relative.delta,
-                low=100 * ends.low if ends else None,
-                high=100 * ends.high if ends else None,
-                text=_percent_text(relative.delta, ends),
-                direction=delta.direction,
-                allowed=_allowed(rule, delta.direction, 100 * relative_margin(margin)),
-            )
-        if isinstance(rule, Guardrail) and margin is None and rule.limit is not None:
-            return _limit_row(delta, rule.limit, decimals)
-        if isinstance(rule, Primary) or isinstance(margin, float | int):
-            return _row(
-                delta, _name(delta), decimals, _allowed(rule, delta.direction, margin)
-            )
-    return _row(delta, _name(delta), decimals, None)
-
-
-def _limit_row(delta: Delta, limit: float, decimals: int) -> IntervalRow:
-    """Draw the variant's own value, which a limit is about."""
-    interval = delta.variant_interval
-    text = format_number(delta.variant, decimals)
-    if interval is not None:
-        text += f"  ({format_interval(interval, decimals, signed=False)})"
-    endless = float("inf")
-    return IntervalRow(
-        label=f"{_name(delta)} (variant)",
-        delta=delta.variant,
-        low=interval.low if interval else None,
-        high=interval.high if interval else None,
-        text=text,
-        allowed=(limit, endless) if delta.direction == "higher" else (-endless, limit),
-    )
-
-
-def _rules(plan: Plan, delta: Delta) -> Iterator[Primary | Guardrail]:
-    for primary in plan.primary:
-        if primary.metric == delta.metric and delta.statistic in ("mean", "ratio"):
-            yield primary
-    for rule in plan.guardrails:
-        same = (rule.metric, rule.statistic) == (delta.metric, delta.statistic)
-        if same and rule.every_slice is None:
-            yield rule
-
-
-def _allowed(
-    rule: Primary | Guardrail, direction: str, margin: float | None
-) -> tuple[float, float]:
-    endless = float("inf")
-    higher = direction == "higher"
-    if isinstance(rule, Primary):
-        least = rule.min_improvement
-        return (least, endless) if higher else (-endless, -least)
-    size = margin or 0.0
-    if rule.role == "equivalence":
-        return -size, size
-    return (-size, endless) if higher else (-endless, size)
-
-
-def _slice_row(delta: Delta, decimals: int) -> IntervalRow:
-    part = delta.slice
-    label = "all" if part is None else " × ".join(label for _, label in part)
-    return _row(delta, label, decimals, None)
-
-
-def _row(
-    delta: Delta,
-    label: str,
-    decimals: int,
-    allowed: tuple[float, float] | None,
-) -> IntervalRow:
-    interval = delta.interval
-    return IntervalRow(
-        label=label,
-        delta=delta.delta,
-        low=interval.low if interval else None,
-        high=interval.high if interval else None,
-        text=_text(delta, decimals),
-        direction=delta.direction,
-        allowed=allowed,
-        whole=label == "all" and delta.slice is None,
-    )
-
-
-def _name(delta: Delta) -> str:
-    named = "" if delta.statistic == "mean" else f" {delta.statistic}"
-    return f"{delta.metric}{named} {'↑' if delta.direction == 'higher' else '↓'}"
-
-
-def _text(delta: Delta, decimals: int) -> str:
-    value = format_number(delta.delta, decimals, signed=True)
-    if delta.interval is None:
-        return value
-    return f"{value}  ({format_interval(delta.interval, decimals)})"
-
-
-def _percent_text(share: float, interval: Interval | None) -> str:
-    value = format_number(100 * share, 1, signed=True)
-    if interval is None:
-        return f"{value} %"
-    ends = (100 * interval.low, 100 * interval.high)
-    low, high = (format_number(end, 1, signed=True) for end in ends)
-    return f"{value} %  ({low} … {high} %)"

@@ -6,7 +6,7 @@ import pytest
 
 import builders
 from onechange.delta import RelativeDelta
-from onechange.report.forest import ForestRow
+from onechange.display.forest import ForestRow
 from onechange.report.strips import forest_strips, rule_strip, trial_strips
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["IntervalRow", "intervals_figure"]
+__all__ = ["IntervalRow", "intervals_figure", "limits"]
 
 ROW, WIDTH, LETTER = 0.42, 7.4, 0.075  # inches
 USUAL, TITLE = 20, 80  # letters of a label and of a title
@@ -137,7 +137,7 @@ def _samples(rows: Sequence[IntervalRow]) -> list[Artist]:
 
 
 def _draw_together(axes: Axes, rows: Sequence[IntervalRow]) -> None:
-    first, last = _limits(rows)
+    first, last = limits(rows)
     axes.set_xlim(first, last)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.axvline(0, color=QUIET, linewidth=1, linestyle=(0, (3, 3)), zorder=1)
@@ -197,7 +197,7 @@ def _color(row: IntervalRow) -> str:
     return INK
 
 
-def _limits(rows: Sequence[IntervalRow]) -> tuple[float, float]:
+def limits(rows: Sequence[IntervalRow]) -> tuple[float, float]:
     """Limits that show every estimate, edge and all but huge intervals."""
     points = [row.delta for row in rows if row.delta is not None]
     ends = [

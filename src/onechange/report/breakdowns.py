@@ -8,6 +8,7 @@ from dataclasses import replace
 from onechange.breakdowns import SliceBreakdown
 from onechange.delta import Delta
 from onechange.display import format_count, format_pvalue
+from onechange.display.forest import ForestRow, fitted_forest, forest_lines
 from onechange.display.shortening import listed_places
 from onechange.report.context import (
     Context,
@@ -31,7 +32,6 @@ from onechange.report.document import (
     Section,
     Table,
 )
-from onechange.report.forest import ForestRow, fitted_forest, forest_lines
 from onechange.report.slice_findings import (
     equals,
     family_text,

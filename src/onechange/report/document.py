@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from onechange.report.forest import ForestRow
+from onechange.display.forest import ForestRow
 
 __all__ = [
     "Block",

@@ -48,7 +48,9 @@ def runs_section(context: Context) -> Section | None:
     return Section("trials", "Trials", (), trials_blocks(context))
 
 
-def trials_blocks(context: Context, *, compact: bool = False) -> tuple[Block, ...]:
+def trials_blocks(
+    context: Context, *, compact: bool = False, columns: int | None = None
+) -> tuple[Block, ...]:
     """Lay out everything that repeated trials tell about a comparison.
 
     Parameters
@@ -57,12 +59,14 @@ def trials_blocks(context: Context, *, compact: bool = False) -> tuple[Block, ..
         The comparison.
     compact : bool
         Fewer columns, for a terminal.
+    columns : int, optional
+        Columns of the terminal.
     """
     rows = _arm_rows(context)
     leading = [row for row in rows if row.metric == context.leading_metric]
     found: list[Block | None] = [
         arms_table(rows, compact=compact),
-        strip_plot(leading),
+        strip_plot(leading, columns=columns),
         _deltas_table(context, compact=compact),
         *(Paragraph(text) for text in _sentences(context)),
         _projection(context),

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from onechange.decide import RuleStatus
 from onechange.display import format_exact
+from onechange.display.forest import ForestRow, scale_end
 from onechange.plan import relative_margin
-from onechange.report.forest import ForestRow, scale_end
 from onechange.stats.estimate import Interval
 
 __all__ = ["Strip", "forest_strips", "rule_strip", "trial_strips"]

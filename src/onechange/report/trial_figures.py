@@ -18,6 +18,7 @@ from onechange.display import (
     shorten,
     text_width,
 )
+from onechange.display.lines import dot_line, dot_scale, padded
 from onechange.report.document import Bullets, Column, Plot, Table
 from onechange.stats.components import Component
 from onechange.stats.projection import Contributions
@@ -43,6 +44,7 @@ MAX_MEANS = 8
 MAX_FLIPS = 10
 MAX_STRIP = 24
 STRIP_WIDTH = 41
+NARROW, NARROWEST = 80, 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,8 +271,16 @@ def part_cells(parts: Contributions | None, *, judged: bool) -> tuple[str, ...]:
     )
 
 
-def strip_plot(rows: Sequence[ArmRow]) -> Plot | None:
-    """Draw the mean of every trial on one scale, arm by arm."""
+def strip_plot(rows: Sequence[ArmRow], *, columns: int | None = None) -> Plot | None:
+    """Draw the mean of every trial on one scale, arm by arm.
+
+    Parameters
+    ----------
+    rows : sequence of ArmRow
+        One metric in each arm.
+    columns : int, optional
+        Columns of the terminal, to which the scale is drawn.
+    """
     lines = [
         (row, label, mean, count)
         for row in rows
@@ -286,23 +296,33 @@ def strip_plot(rows: Sequence[ArmRow]) -> Plot | None:
         return None
     means = [mean for _, _, mean, _ in lines]
     low, high = min(means), max(means)
+    decimals = rows[0].decimals
+    narrow = columns is not None and columns < NARROW
+    most = 12 if narrow else 24
     names = [
-        f"{shorten(escape_terminal(row.arm), 24)} {shorten(escape_terminal(label), 12)}"
+        f"{shorten(escape_terminal(row.arm), most)} "
+        f"{shorten(escape_terminal(label), 12)}"
         for row, label, _, _ in lines
     ]
-    decimals = rows[0].decimals
-    texts = [format_number(mean, decimals) for mean in means]
     counts = [format_count(count) for *_, count in lines]
-    columns = [
-        _left(["trial", *names]),
-        *([_right(["n", *counts])] if any(count for *_, count in lines) else []),
-        _right(["mean", *texts]),
-        [
-            _scale_head(low, high, decimals),
-            *(_dot(mean, low, high) for mean in means),
-        ],
+    texts = [
+        padded(["trial", *names]),
+        *([padded(["n", *counts], right=True)] if any(n for *_, n in lines) else []),
+        padded(
+            ["mean", *(format_number(mean, decimals) for mean in means)], right=True
+        ),
     ]
-    drawn = tuple("  ".join(parts).rstrip() for parts in zip(*columns, strict=True))
+    width = STRIP_WIDTH
+    if columns is not None:
+        left = columns - sum(text_width(column[0]) + 2 for column in texts)
+        width = max(min(width, left), NARROWEST)
+    scale = [
+        dot_scale(low, high, decimals, width),
+        *(dot_line(mean, low, high, width) for mean in means),
+    ]
+    drawn = tuple(
+        "  ".join(parts).rstrip() for parts in zip(*texts, scale, strict=True)
+    )
     return Plot(drawn, f"{rows[0].metric}: mean of each trial")
 
 
@@ -360,27 +380,3 @@ def _correlation(arm: ArmTrials, name: str) -> str:
 
 def _trials_text(n_trials: Sequence[int]) -> str:
     return " and ".join(str(k) for k in dict.fromkeys(n_trials))
-
-
-def _dot(mean: float, low: float, high: float) -> str:
-    cells = [" "] * STRIP_WIDTH
-    share = 0.5 if high == low else (mean - low) / (high - low)
-    cells[round(share * (STRIP_WIDTH - 1))] = "●"
-    return "".join(cells)
-
-
-def _scale_head(low: float, high: float, decimals: int) -> str:
-    if low == high:
-        return format_number(low, decimals).center(STRIP_WIDTH)
-    left, right = format_number(low, decimals), format_number(high, decimals)
-    return left + " " * max(1, STRIP_WIDTH - len(left) - len(right)) + right
-
-
-def _left(texts: Sequence[str]) -> list[str]:
-    width = max(text_width(text) for text in texts)
-    return [text + " " * (width - text_width(text)) for text in texts]
-
-
-def _right(texts: Sequence[str]) -> list[str]:
-    width = max(text_width(text) for text in texts)
-    return [" " * (width - text_width(text)) + text for text in texts]

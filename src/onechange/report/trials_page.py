@@ -89,14 +89,15 @@ def render_trials(
         raise OnechangeError(
             f'trials format "{format}" is unknown; choose one of {", ".join(FORMATS)}.'
         )
+    columns = width if format == "text" else None
     if isinstance(result, TrialsAnalysis):
         if format == "json":
             return trials_analysis_json(result)
-        title, blocks = _of_one(result, compact=format == "text")
+        title, blocks = _of_one(result, columns)
     else:
         if format == "json":
             return _comparison_json(result)
-        title, blocks = _of_two(result, compact=format == "text")
+        title, blocks = _of_two(result, columns)
     wanted = _purchase(result, target)
     if wanted is not None:
         blocks.append(wanted)
@@ -131,7 +132,8 @@ def purchase_sentence(
     )
 
 
-def _of_one(analysis: TrialsAnalysis, *, compact: bool) -> tuple[str, list[Block]]:
+def _of_one(analysis: TrialsAnalysis, columns: int | None) -> tuple[str, list[Block]]:
+    compact = columns is not None
     title = f"Trials of {analysis.name}"
     rows = [
         ArmRow(row.metric.name, analysis.name, row.trials, _decimals(row))
@@ -149,7 +151,7 @@ def _of_one(analysis: TrialsAnalysis, *, compact: bool) -> tuple[str, list[Block
         parts = analysis.metrics[0].parts if analysis.metrics else None
         found += [
             arms_table(rows, compact=compact),
-            strip_plot(leading),
+            strip_plot(leading, columns=columns),
             None
             if parts is None
             else projection_table(
@@ -166,10 +168,12 @@ def _of_one(analysis: TrialsAnalysis, *, compact: bool) -> tuple[str, list[Block
     return title, [block for block in found if block is not None]
 
 
-def _of_two(comparison: Comparison, *, compact: bool) -> tuple[str, list[Block]]:
-    context = make_context(comparison)
+def _of_two(comparison: Comparison, columns: int | None) -> tuple[str, list[Block]]:
+    context, compact = make_context(comparison), columns is not None
     names = ", ".join(arm.name for arm in comparison.variants)
-    blocks = list(trials_blocks(context, compact=compact)) if comparison.trials else []
+    blocks: list[Block] = []
+    if comparison.trials:
+        blocks += trials_blocks(context, compact=compact, columns=columns)
     notes = NoteList()
     for row in comparison.trials:
         notes.add(row.notes, row.metric)

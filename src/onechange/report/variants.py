@@ -8,6 +8,7 @@ from typing import Any
 
 from onechange.deltas import Delta
 from onechange.display import MISSING, format_count, format_number, format_pvalue
+from onechange.display.forest import ForestRow, fitted_forest, forest_lines
 from onechange.report.context import (
     Context,
     delta_notes,
@@ -24,7 +25,6 @@ from onechange.report.document import (
     Section,
     Table,
 )
-from onechange.report.forest import ForestRow, fitted_forest, forest_lines
 from onechange.report.slice_findings import equals, family_text
 from onechange.sweep import BestVariant, Sweep, number
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from onechange.display import text_width
-from onechange.report.forest import ForestRow, fitted_forest, forest_lines
+from onechange.display.forest import ForestRow, fitted_forest, forest_lines
 
 
 def _row(label: str, delta: float | None, low: float | None, high: float | None):

@@ -6,13 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from onechange.display import (
-    MISSING,
-    escape_terminal,
-    format_count,
-    format_exact,
-    text_width,
-)
+from onechange.display.escaping import escape_terminal, text_width
+from onechange.display.lines import interval_line, padded
+from onechange.display.numbers import MISSING, format_count, format_exact
 from onechange.display.shortening import shorten_middle
 
 __all__ = ["ForestRow", "fitted_forest", "forest_lines", "scale_end"]
@@ -121,13 +117,13 @@ def forest_lines(
     deltas = [row.delta_text for row in rows]
     intervals = [row.interval_text for row in rows]
     columns = [
-        _padded([_better(direction), *labels]),
-        _padded(["n", *counts], right=True),
-        _padded(["delta", *deltas], right=True),
+        padded([_better(direction), *labels]),
+        padded(["n", *counts], right=True),
+        padded(["delta", *deltas], right=True),
         [scale.head(), *(_line(row, scale) for row in rows)],
     ]
     if any(intervals):
-        columns.append(_padded(["", *intervals]))
+        columns.append(padded(["", *intervals]))
     columns.append(["", *(row.remark for row in rows)])
     return tuple("  ".join(parts).rstrip() for parts in zip(*columns, strict=True))
 
@@ -212,38 +208,15 @@ class _Scale:
 
 
 def _line(row: ForestRow, scale: _Scale) -> str:
-    cells = [" "] * scale.width
-    cells[scale.zero] = "│"
     if row.delta is None:
         return MISSING.center(scale.width)
-    if row.low is not None and row.high is not None:
-        first, last = scale.column(row.low), scale.column(row.high)
-        inside = range(max(first, 0), min(last, scale.width - 1) + 1)
-        for column in inside:
-            cells[column] = "━"
-        if first >= 0:
-            cells[min(first, scale.width - 1)] = "┝"
-        if last < scale.width:
-            cells[max(last, 0)] = "┥"
-        if first < 0:
-            cells[0] = "◂"
-        if last >= scale.width:
-            cells[-1] = "▸"
-    point = scale.column(row.delta)
-    cells[min(max(point, 0), scale.width - 1)] = "●"
-    return "".join(cells)
+    cells = [" "] * scale.width
+    cells[scale.zero] = "│"
+    return interval_line(cells, scale.column, row.low, row.high, row.delta)
 
 
 def _better(direction: str) -> str:
     return "better →" if direction == "higher" else "← better"
-
-
-def _padded(texts: Sequence[str], *, right: bool = False) -> list[str]:
-    width = max(text_width(text) for text in texts)
-    blanks = [" " * (width - text_width(text)) for text in texts]
-    if right:
-        return [blank + text for blank, text in zip(blanks, texts, strict=True)]
-    return [text + blank for blank, text in zip(blanks, texts, strict=True)]
 
 
 def _round_up(reach: float) -> float:
