@@ -139,11 +139,6 @@ def audit_variant(
             f"no human labels of {metric}; pass --labels FILE, or draw a sheet to fill "
             "in with --draw 60 --out labels.csv."
         )
-    if plan.columns.cluster is not None:
-        raise InputError(
-            "the corrected delta counts questions as independent and cannot be had "
-            "with a cluster; leave --cluster out."
-        )
     values = variant_values(names[1], pairs, declared, plan).metrics[metric]
     return audit_metric(
         pairs,

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from onechange.errors import MethodError
-from onechange.stats.agreement import agreement_table, cohen_kappa
+from onechange.stats.agreement import (
+    agreement_table,
+    clustered_kappa,
+    cohen_kappa,
+)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -74,3 +79,70 @@ def test_the_interval_covers_the_true_kappa(p: list[list[float]]) -> None:
             n += 1
             hits += found.interval.low <= kappa <= found.interval.high
     assert hits / n > 0.93  # 95 % less 2 binomial standard errors
+
+
+def test_clustered_kappa_is_that_of_the_answers() -> None:
+    from statsmodels.stats.inter_rater import cohens_kappa
+
+    rng = np.random.default_rng(4)
+    clusters = np.repeat(np.arange(40), 3)
+    human = rng.integers(0, 2, 120)
+    judge = np.where(rng.random(120) < 0.2, 1 - human, human)
+    found = clustered_kappa(human.tolist(), judge.tolist(), clusters)
+    _, table = agreement_table(human.tolist(), judge.tolist())
+    assert found.kappa == pytest.approx(cohens_kappa(table).kappa, rel=1e-12)
+    assert found.observed == pytest.approx(np.mean(human == judge))
+
+
+def test_the_jackknife_over_clusters_is_leaving_each_out() -> None:
+    rng = np.random.default_rng(5)
+    clusters = np.repeat(np.arange(30), 4)
+    human = rng.integers(0, 3, 120)
+    judge = np.where(rng.random(120) < 0.3, rng.integers(0, 3, 120), human)
+    found = clustered_kappa(human.tolist(), judge.tolist(), clusters)
+    kappas = np.array(
+        [
+            cohen_kappa(
+                agreement_table(human[keep].tolist(), judge[keep].tolist())[1]
+            ).kappa
+            for keep in (clusters != g for g in range(30))
+        ],
+        dtype=float,
+    )
+    error = np.sqrt(29 / 30 * np.sum((kappas - kappas.mean()) ** 2))
+    half = float(stats.t.ppf(0.975, 29)) * error
+    assert found.interval is not None
+    assert found.kappa is not None
+    assert found.interval.low <= found.kappa - half + 1e-12
+    assert found.interval.high >= found.kappa + half - 1e-12
+
+
+def test_the_clustered_interval_of_kappa_covers_where_the_plain_fails() -> None:
+    # The judge errs on all four answers of a question or on none; true kappa is 0.6.
+    rng = np.random.default_rng(6)
+    plain = clustered = 0
+    repetitions = 300
+    for _ in range(repetitions):
+        clusters = np.repeat(np.arange(50), 4)
+        human = np.repeat(rng.integers(0, 2, 50), 4)
+        wrong = np.repeat(rng.random(50) < 0.2, 4)
+        judge = np.where(wrong, 1 - human, human)
+        table = agreement_table(human.tolist(), judge.tolist())[1]
+        intervals = (
+            cohen_kappa(table).interval,
+            clustered_kappa(human.tolist(), judge.tolist(), clusters).interval,
+        )
+        assert all(intervals)
+        plain += intervals[0].low <= 0.6 <= intervals[0].high
+        clustered += intervals[1].low <= 0.6 <= intervals[1].high
+    assert plain / repetitions < 0.8
+    assert clustered / repetitions >= 0.95 - 2 * np.sqrt(0.95 * 0.05 / repetitions)
+
+
+def test_full_agreement_of_repeated_answers_counts_questions() -> None:
+    labels = [1, 1, 1, 0, 0, 0] * 5
+    clusters = np.repeat(np.arange(10), 3)
+    found = clustered_kappa(labels, labels, clusters)
+    assert found.n == 10
+    assert found.interval is not None
+    assert found.interval.low == cohen_kappa(np.diag([5, 5])).interval.low

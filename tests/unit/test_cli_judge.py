@@ -187,13 +187,24 @@ def test_wrong_words_are_refused(
     assert len(done.stderr.splitlines()) <= 2
 
 
-def test_a_cluster_is_refused_with_the_reason(tmp_path: Path) -> None:
+def test_a_cluster_widens_the_intervals(tmp_path: Path) -> None:
     arms = _judged(tmp_path)
+    for path in arms:
+        frame = pd.read_csv(path)
+        frame["document"] = [
+            f"d{i % 8}" for i in range(N)
+        ]  # the judge errs by document
+        frame.to_csv(path, index=False)
     labels = tmp_path / "labels.csv"
-    _fill(run("judge-audit", *arms, "--draw", 40).stdout, labels)
-    done = run("judge-audit", *arms, "--labels", labels, "--cluster", "question")
-    assert done.returncode == 2
-    assert "independent" in done.stderr
+    _fill(run("judge-audit", *arms, "--draw", 60).stdout, labels)
+    words = ("judge-audit", *arms, "--labels", labels, "--format", "json")
+    widths = []
+    for more in ((), ("--cluster", "document")):
+        done = run(*words, *more)
+        assert done.returncode == 0, done.stderr
+        interval = json.loads(done.stdout)["judge"]["favour_interval"]
+        widths.append(interval["high"] - interval["low"])
+    assert widths[1] > 1.5 * widths[0]
 
 
 def test_a_filled_sheet_is_not_replaced(tmp_path: Path) -> None:

@@ -281,6 +281,10 @@ def test_labels_are_read_from_json_lines_and_tabs(tmp_path: Path) -> None:
         ("question_id,arm,label\nq1,variant\n", "another number of cells"),
         ("question_id,arm,label\nq1,variant,\n", "no row has a label"),
         (
+            "question_id,arm,label,weight\nq1,variant,1,nan\n",
+            "weight is 'nan'; expected a number above 0",
+        ),
+        (
             "question_id,arm,label,weight\nq1,variant,1,0\n",
             "weight is 0; expected above",
         ),
@@ -325,3 +329,161 @@ def test_a_mean_without_spread_has_no_pvalue() -> None:
     assert flat.pvalue() is None
     guarded = corrected_mean(ones, ones, ones, width=1)
     assert guarded.pvalue(1.0) == 1.0
+
+
+def _repeated(
+    rng: np.random.Generator, n: int, trials: int
+) -> tuple[list[str], list[np.ndarray], list[np.ndarray]]:
+    """Human labels and judge scores by arm, shape (n, trials); 10 % are flipped."""
+    ids = [f"q{i:03d}" for i in range(n)]
+    human = [(rng.random((n, trials)) < 0.5).astype(float) for _ in range(2)]
+    judge = [np.where(rng.random(h.shape) < 0.1, 1 - h, h) for h in human]
+    return ids, human, judge
+
+
+def test_agreement_counts_answers_and_not_means_of_questions() -> None:
+    from statsmodels.stats.inter_rater import cohens_kappa
+
+    rng = np.random.default_rng(9)
+    ids, human, judge = _repeated(rng, 60, 3)
+    names = ("1", "2", "3")
+    use = rng.random((60, 3)) < 0.67  # a third of the cells is left blank
+    labels = [
+        HumanLabel(ids[i], arm, float(human[a][i, k]), trial=names[k])
+        for a, arm in enumerate(("baseline", "variant"))
+        for i, k in zip(*np.nonzero(use), strict=True)
+    ]
+    audit = judge_audit(ids, *judge, labels, trials=(names, names))
+    for a, found in enumerate((audit.baseline, audit.variant)):
+        pairs = human[a][use], judge[a][use]
+        table = np.array(
+            [
+                [np.sum((pairs[0] == x) & (pairs[1] == y)) for y in (0, 1)]
+                for x in (0, 1)
+            ]
+        )
+        assert found.agreement is not None
+        assert found.agreement.observed == pytest.approx(np.mean(pairs[0] == pairs[1]))
+        assert found.agreement.kappa == pytest.approx(cohens_kappa(table).kappa)
+        assert found.n_answers == use.sum()
+        assert found.n_labelled == use.any(axis=1).sum()
+        # Both means are over the same, labelled answers.
+        kept = use.any(axis=1)
+        for mean, values in ((found.human, human[a]), (found.judge, judge[a])):
+            by_question = [values[i][use[i]].mean() for i in np.flatnonzero(kept)]
+            assert mean == pytest.approx(np.mean(by_question))
+
+
+def test_a_label_belongs_to_the_answer_of_its_trial() -> None:
+    scores = np.array([[1.0, 0.0], [0.0, 1.0]])
+    names = ("1", "2")
+    labels = [
+        HumanLabel("q1", "baseline", 1, trial="1"),
+        HumanLabel("q1", "baseline", 0, trial="2"),
+        HumanLabel("q2", "baseline", 0, trial="1"),
+        HumanLabel("q2", "baseline", 0, trial="7"),
+        HumanLabel("q1", "variant", 0.5),
+    ]
+    audit = judge_audit(["q1", "q2"], scores, scores, labels, trials=(names, names))
+    assert audit.baseline.agreement is not None
+    assert audit.baseline.agreement.observed == 1.0
+    assert (audit.baseline.n_answers, audit.n_unused) == (3, 1)
+    assert audit.baseline.judge == pytest.approx((0.5 + 0.0) / 2)
+    assert (audit.variant.judge, audit.variant.n_answers) == (0.5, 1)
+
+
+def test_labels_of_one_answer_that_differ_are_said() -> None:
+    ids, judge = ["q1", "q2"], np.array([[1.0, 1.0], [0.0, 1.0]])
+    labels = [HumanLabel("q1", "baseline", x) for x in (0, 1)]
+    notes = judge_audit(ids, *judge.T, labels).notes
+    (note,) = [note for note in notes if note.code == "labels-differ"]
+    assert "1 answers have several labels that differ" in note.text
+
+
+def test_a_label_off_the_judges_scale_is_refused_without_a_declared_range() -> None:
+    ids = [f"q{i}" for i in range(40)]
+    judge = np.tile([[0.0, 1.0], [1.0, 1.0]], (20, 1))
+    sevens = [HumanLabel(q, arm, 7.0) for q in ids for arm in ("baseline", "variant")]
+    with pytest.raises(
+        InputError, match=r"7\.0 is not on the judge's scale, .*\[0, 1\]"
+    ):
+        judge_audit(ids, *judge.T, sevens)
+    audit = judge_audit(ids, *judge.T, sevens, score_range=(0, 10))
+    assert audit.baseline.human == 7.0
+    graded = np.tile([[1.0, 5.0], [3.0, 4.0]], (20, 1))
+    with pytest.raises(InputError, match=r"lie in \[1, 5\]"):
+        judge_audit(ids, *graded.T, sevens)
+
+
+def test_no_interval_of_zero_width_is_shown() -> None:
+    ids = [f"q{i}" for i in range(60)]
+    rng = np.random.default_rng(3)
+    judge = (rng.random((60, 2)) < 0.5).astype(float)
+    ones = [
+        HumanLabel(q, arm, 1.0) for q in ids[:40] for arm in ("baseline", "variant")
+    ]
+    audit = judge_audit(ids, *judge.T, ones)
+    declared = judge_audit(ids, *judge.T, ones, score_range=(0, 1))
+    assert audit.human_only is not None
+    assert audit.human_only.interval == declared.human_only.interval
+    assert audit.human_only.interval.low < 0 < audit.human_only.interval.high
+    threes = np.full((60, 2), 3.0)
+    same = [
+        HumanLabel(q, arm, 3.0) for q in ids[:40] for arm in ("baseline", "variant")
+    ]
+    flat = judge_audit(ids, *threes.T, same)
+    assert flat.favour_interval is None
+    assert corrected_delta(flat).interval is None
+    assert "equal-differences" in [note.code for note in flat.notes]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("whole_clusters", [False, True])
+def test_the_clustered_interval_covers_where_the_plain_fails(
+    weighted: bool, whole_clusters: bool
+) -> None:
+    # Twenty documents of ten questions; judge and people share an effect of the
+    # document, and the judge a bias of its own there. The true mean is 0.
+    rng = np.random.default_rng(12)
+    clusters = np.repeat(np.arange(20), 10)
+    repetitions, n = 400, 60
+    plain = clustered = 0
+    for _ in range(repetitions):
+        human = rng.normal(0, 0.5, 20)[clusters] + rng.normal(0, 0.5, 200)
+        judge = human + rng.normal(0.3, 0.3, 20)[clusters] + rng.normal(0, 0.3, 200)
+        order = rng.permutation(200)
+        if whole_clusters:
+            order = np.argsort(rng.permutation(20)[clusters], kind="stable")
+        use, rest = order[:n], order[n:]
+        weights = np.full(n, 200 / n) if weighted else None
+        arms = human[use], judge[use], judge[rest]
+        one = corrected_mean(*arms, sampling_weights=weights).interval
+        other = corrected_mean(
+            *arms,
+            sampling_weights=weights,
+            clusters=np.concatenate([clusters[use], clusters[rest]]),
+        ).interval
+        plain += one.low <= 0 <= one.high
+        clustered += other.low <= 0 <= other.high
+    assert plain / repetitions < 0.8
+    assert clustered / repetitions >= 0.95 - 2 * np.sqrt(0.95 * 0.05 / repetitions)
+
+
+def test_clusters_of_one_question_are_no_clusters() -> None:
+    rng = np.random.default_rng(13)
+    y, f = rng.normal(size=(2, 50))
+    plain = corrected_mean(y[:30], f[:30], f[30:])
+    single = corrected_mean(y[:30], f[:30], f[30:], clusters=np.arange(50))
+    assert single.estimate == plain.estimate
+    assert single.standard_error == pytest.approx(plain.standard_error, rel=1e-12)
+    assert single.df == pytest.approx(plain.df)
+
+
+def test_clusters_that_do_not_fit_are_refused() -> None:
+    two = np.array([0.0, 1.0])
+    with pytest.raises(MethodError, match="expected one for each of 2 labelled and 2"):
+        corrected_mean(two, two, two, clusters=np.zeros(3, dtype=int))
+    with pytest.raises(MethodError, match="lie in one cluster"):
+        corrected_mean(two, two, two, clusters=np.array([0, 0, 1, 2]))
+    with pytest.raises(MethodError, match="go with the method guarded"):
+        corrected_mean(two, two, two, clusters=np.arange(4), method="ppi++")

@@ -19,6 +19,7 @@ from onechange.stats.ppi import corrected_mean
 from onechange.values import variant_values
 
 N = 200
+ARMS = ("baseline", "variant")
 PLAN = """
 [[metric]]
 name = "correct"
@@ -181,15 +182,70 @@ def test_rules_that_labels_cannot_answer_are_refused(
         Plan(None, rules, metrics=[Metric("correct", labels="labels.csv")])
 
 
-def test_labels_do_not_go_with_clusters_or_ratios() -> None:
-    with pytest.raises(PlanError, match="cluster"):
-        Plan(
-            "correct",
-            metrics=[Metric("correct", labels="labels.csv")],
-            columns=oc.Columns(cluster="document"),
-        )
+def test_labels_do_not_go_with_ratios() -> None:
     with pytest.raises(PlanError, match="ratio"):
         Metric("cost", numerator="a", denominator="b", labels="labels.csv")
+
+
+def test_clusters_widen_the_corrected_interval(tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
+    n_clusters, size = 20, 10
+    shared = np.repeat(rng.normal(0, 0.6, n_clusters), size)
+    human = np.column_stack([np.zeros(N), shared + rng.normal(0, 0.3, N)])
+    judge = human + np.column_stack([np.zeros(N), 0.4 + rng.normal(0, 0.2, N)])
+    frames = _frames(judge)
+    for frame in frames:
+        frame["document"] = [f"d{i // size:02d}" for i in range(N)]
+    order = rng.permutation(N)[:80]
+    rows = [
+        (f"q{i:03d}", arm, human[i, k]) for i in order for k, arm in enumerate(ARMS)
+    ]
+    path = tmp_path / "labels.csv"
+    pd.DataFrame(rows, columns=["question_id", "arm", "label"]).to_csv(
+        path, index=False
+    )
+    metric = Metric("correct", labels=str(path), range=(-5, 5))
+    plain = Plan("correct", metrics=[metric])
+    clustered = Plan(
+        "correct", metrics=[metric], columns=oc.Columns(cluster="document")
+    )
+    deltas = [
+        oc.compare(*frames, plan).labelled[0].corrected for plan in (plain, clustered)
+    ]
+    assert deltas[0].delta == pytest.approx(deltas[1].delta, abs=1e-12)
+    widths = [d.interval.high - d.interval.low for d in deltas if d.interval]
+    assert widths[1] > 1.3 * widths[0]
+    codes = np.repeat(np.arange(n_clusters), size)
+    y, f = human[:, 1] - human[:, 0], judge[:, 1] - judge[:, 0]
+    use = np.isin(np.arange(N), order)
+    right = corrected_mean(
+        y[use],
+        f[use],
+        f[~use],
+        clusters=np.concatenate([codes[use], codes[~use]]),
+        width=20.0,
+    )
+    assert deltas[1].interval is not None
+    assert deltas[1].interval.low == pytest.approx(right.interval.low, abs=1e-12)
+
+
+def test_few_labelled_clusters_have_no_status(tmp_path: Path) -> None:
+    human, judge = _truth()
+    frames = _frames(judge)
+    for frame in frames:
+        frame["document"] = [f"d{i // 20}" for i in range(N)]
+    path = tmp_path / "labels.csv"
+    _write_labels(path, human, 80)  # four documents
+    plan = Plan(
+        "correct",
+        metrics=[Metric("correct", labels=str(path), range=(0, 1))],
+        columns=oc.Columns(cluster="document"),
+    )
+    comparison = oc.compare(*frames, plan)
+    corrected = comparison.labelled[0].corrected
+    assert corrected.interval is None
+    assert "few-clusters" in [note.code for note in corrected.notes]
+    assert oc.decide(comparison, plan).decision == "inconclusive"
 
 
 def test_an_absent_file_of_labels_is_named(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """Human labels against the judge: agreement, favour, the corrected delta."""
 
 from onechange.judge.audit import (
-    MIN_LABELLED,
     ArmAgreement,
     JudgeAudit,
     corrected_delta,
@@ -21,6 +20,7 @@ from onechange.judge.labels import (
     outcome_strata,
     read_labels,
 )
+from onechange.judge.notes import MIN_LABELLED, shown_interval
 from onechange.judge.sheet import judged_metric, label_rows, sheet_csv
 
 __all__ = [
@@ -42,4 +42,5 @@ __all__ = [
     "outcome_strata",
     "read_labels",
     "sheet_csv",
+    "shown_interval",
 ]

@@ -10,11 +10,24 @@ from numpy.typing import NDArray
 
 from onechange.delta import Delta
 from onechange.errors import InputError, MethodError
+from onechange.judge.answers import (
+    LabelledArm,
+    label_arm,
+    label_weights,
+    scale_of,
+    stated_scale,
+)
 from onechange.judge.labels import ARMS, HumanLabel
+from onechange.judge.notes import MIN_LABELLED, audit_notes, shown_interval
 from onechange.judge.scores import LabelledScores
-from onechange.stats.agreement import Agreement, agreement_table, cohen_kappa
+from onechange.stats.agreement import (
+    Agreement,
+    agreement_table,
+    clustered_kappa,
+    cohen_kappa,
+)
 from onechange.stats.estimate import Interval, Note
-from onechange.stats.ppi import Corrected, corrected_mean
+from onechange.stats.ppi import Corrected
 
 __all__ = [
     "MIN_LABELLED",
@@ -25,8 +38,8 @@ __all__ = [
 ]
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
-MIN_LABELLED = 30  # labelled pairs below which the delta is shown without a status
 _MOST_LABELS = 10  # distinct values up to which kappa makes sense
 
 
@@ -40,10 +53,12 @@ class ArmAgreement:
         ``baseline`` or ``variant``.
     n_labelled : int
         Questions of the arm with a label and a judge score.
+    n_answers : int
+        Their answers with a label: a question has one a trial.
     agreement : Agreement or None
-        Kappa; None when the values are too many to be labels.
+        Kappa over the labels; None when the values are too many to be labels.
     human, judge : float or None
-        Mean label and mean judge score of these questions.
+        Mean label and mean judge score of these questions, over the same answers.
     bias : float or None
         Judge minus human.
     bias_interval : Interval or None
@@ -55,6 +70,7 @@ class ArmAgreement:
 
     arm: str
     n_labelled: int
+    n_answers: int
     agreement: Agreement | None
     human: float | None
     judge: float | None
@@ -80,7 +96,7 @@ class JudgeAudit:
     n_one_arm : int
         Questions labelled in one arm only: they count for that arm's agreement.
     n_unused : int
-        Labels of questions without a judge score.
+        Labels of answers without a judge score.
     baseline, variant : ArmAgreement
         Agreement per arm.
     favour : float or None
@@ -89,7 +105,9 @@ class JudgeAudit:
     favour_interval : Interval or None
         Of the favour.
     uncorrected : float or None
-        Delta by the judge alone.
+        Delta by the judge alone, over all pairs.
+    uncorrected_interval : Interval or None
+        Of that delta: what it says of the judge, not of the truth.
     human_only : Corrected or None
         Delta by the labelled questions alone.
     corrected : Corrected or None
@@ -111,6 +129,7 @@ class JudgeAudit:
     uncorrected: float | None
     human_only: Corrected | None
     corrected: Corrected | None
+    uncorrected_interval: Interval | None = None
     notes: tuple[Note, ...] = ()
 
 
@@ -123,6 +142,8 @@ def judge_audit(
     metric: str = "correct",
     direction: str = "higher",
     score_range: tuple[float, float] | None = None,
+    trials: tuple[Sequence[str], Sequence[str]] | None = None,
+    clusters: IntArray | None = None,
     confidence_level: float = 0.95,
 ) -> JudgeAudit:
     """Compare judge scores with human labels, and correct the paired delta.
@@ -131,18 +152,23 @@ def judge_audit(
     ----------
     question_id : sequence of str, length n_questions
         Questions of both arms.
-    baseline, variant : ndarray of float, shape (n_questions,)
-        Judge scores, trials averaged; NaN is unscored.
+    baseline, variant : ndarray of float, shape (n_questions,) or (n_questions, K)
+        Judge scores, with one column a trial; NaN is unscored.
     labels : sequence of HumanLabel
         A random sample of the questions, labelled in both arms on the judge's scale;
-        several labels of a question and arm are averaged. With weights, each says
-        how many questions its question stands for.
+        a label belongs to the answer of its trial. Several labels of one answer are
+        averaged. With weights, each says how many questions its question stands for.
     metric : str
         Name of the judged metric.
     direction : {"higher", "lower"}
         Which direction is better.
     score_range : tuple of float, optional
-        Declared (lowest, highest) score; a label outside is an error.
+        Declared (lowest, highest) score; by default the scale that the judge's scores
+        show (0 to 1, or their lowest and highest). A label outside is an error.
+    trials : tuple of (sequence of str), optional
+        Labels of the trials of the baseline and of the variant.
+    clusters : ndarray of int, shape (n_questions,), optional
+        Cluster of each question; questions of one are not independent.
     confidence_level : float
         Two-sided level.
 
@@ -160,51 +186,66 @@ def judge_audit(
 
     Notes
     -----
-    Kappa is shown for up to ten distinct values. The corrected delta is PPI++ with
-    power tuning and a guard (`onechange.stats.ppi.corrected_mean`).
+    Agreement counts labels, each beside the judge's score of the same answer; their
+    questions (or clusters) are the independent units of its interval. Kappa is shown
+    for up to ten distinct values. Means and deltas count questions: the label of a
+    question is the mean over its labelled answers, its judge score that over the same
+    answers. The corrected delta is PPI++ with power tuning and a guard
+    (`onechange.stats.ppi.corrected_mean`).
     """
     if not len(question_id) == len(baseline) == len(variant):
         raise MethodError("question_id, baseline and variant must have one length")
-    scores = np.column_stack([baseline, variant]).astype(np.float64)
-    human, weights, n_unused = _label_table(question_id, labels, score_range)
-    if not np.isfinite(human).any():
+    tables = [_as_table(scores) for scores in (baseline, variant)]
+    row = {question: i for i, question in enumerate(question_id)}
+    shown = scale_of(np.concatenate([table.ravel() for table in tables]))
+    scale = stated_scale(labels, score_range, shown, metric)
+    width = None if scale is None else scale[1] - scale[0]
+    sides = [
+        label_arm([x for x in labels if x.arm == arm], row, table, names)
+        for arm, table, names in zip(ARMS, tables, trials or (None, None), strict=True)
+    ]
+    if not any(side.n_answers for side in sides):
         raise InputError(
             f"none of the {len(labels)} labels belongs to a question of both arms; "
             "check question_id"
         )
-    width = None if score_range is None else score_range[1] - score_range[0]
+    sample = LabelledScores(
+        human=np.column_stack([side.human for side in sides]),
+        judge=np.column_stack([side.judge for side in sides]),
+        scores=np.column_stack([_question_means(table) for table in tables]),
+        weights=label_weights(labels, row),
+        clusters=clusters,
+    )
     arms = [
-        _arm(arm, human[:, i], scores[:, i], weights, width, confidence_level)
+        _arm(arm, sides[i], sample, i, width, confidence_level)
         for i, arm in enumerate(ARMS)
     ]
-    sample = LabelledScores(human, scores, weights)
-    one_arm = sample.paired & (np.isfinite(human).sum(axis=1) == 1)
-    y, f, _ = sample.parts(human[:, 1] - human[:, 0], scores[:, 1] - scores[:, 0])
-    span = None if width is None else 2 * width
-    n = int(sample.labelled.sum())
-    favour = _mean(f - y, sample.weight, span, confidence_level)
     corrected = None
-    if n >= 2:
-        corrected, *own = sample.corrected(width, span, confidence_level)
+    if sample.n_units >= 2:
+        corrected, *own = sample.corrected(width, confidence_level)
         arms = [
             replace(arm, corrected=mean) for arm, mean in zip(arms, own, strict=True)
         ]
-    judged = (scores[:, 1] - scores[:, 0])[sample.paired]
+    favour = sample.favour(width, confidence_level)
+    n = int(sample.labelled.sum())
+    one_arm = sample.paired & (np.isfinite(sample.human).sum(axis=1) == 1)
+    judged = sample.judge_delta(width, confidence_level)
     return JudgeAudit(
         metric=metric,
         direction=direction,
         n_pairs=int(sample.paired.sum()),
         n_labelled=n,
         n_one_arm=int(one_arm.sum()),
-        n_unused=n_unused,
+        n_unused=sum(side.n_unused for side in sides),
         baseline=arms[0],
         variant=arms[1],
         favour=None if favour is None else favour.estimate,
-        favour_interval=None if favour is None else favour.interval,
-        uncorrected=float(judged.mean()) if judged.size else None,
-        human_only=_mean(y, sample.weight, span, confidence_level),
+        favour_interval=shown_interval(favour),
+        uncorrected=None if judged is None else judged.estimate,
+        uncorrected_interval=shown_interval(judged),
+        human_only=sample.human_delta(width, confidence_level),
         corrected=corrected,
-        notes=_notes(metric, n, favour),
+        notes=audit_notes(metric, sample, favour, sides),
     )
 
 
@@ -220,12 +261,14 @@ def corrected_delta(audit: JudgeAudit, *, variant_name: str = "variant") -> Delt
     Returns
     -------
     Delta
-        Its `statistic` is ``corrected``. With fewer than 30 labelled pairs it has no
-        interval, so that a status made from it is inconclusive.
+        Its `statistic` is ``corrected``. With fewer than 30 labelled pairs, or five
+        labelled clusters, it has no interval, so that a status made from it is
+        inconclusive.
     """
     found = audit.corrected
     baseline, variant = audit.baseline.corrected, audit.variant.corrected
-    enough = audit.n_labelled >= MIN_LABELLED
+    codes = {note.code for note in audit.notes}
+    enough = codes.isdisjoint(("too-few-questions", "few-clusters"))
     return Delta(
         metric=audit.metric,
         direction=audit.direction,
@@ -234,137 +277,71 @@ def corrected_delta(audit: JudgeAudit, *, variant_name: str = "variant") -> Delt
         variant_name=variant_name,
         baseline=None if baseline is None else baseline.estimate,
         variant=None if variant is None else variant.estimate,
-        baseline_interval=baseline.interval if baseline and enough else None,
-        variant_interval=variant.interval if variant and enough else None,
+        baseline_interval=shown_interval(baseline) if enough else None,
+        variant_interval=shown_interval(variant) if enough else None,
         delta=None if found is None else found.estimate,
         standard_error=None if found is None else found.standard_error,
-        interval=found.interval if found is not None and enough else None,
+        interval=shown_interval(found) if enough else None,
         notes=audit.notes,
     )
 
 
-def _label_table(
-    question_id: Sequence[str],
-    labels: Sequence[HumanLabel],
-    score_range: tuple[float, float] | None,
-) -> tuple[FloatArray, FloatArray | None, int]:
-    """Mean label by question and arm, sampling weight by question, unused labels."""
-    row = {question: i for i, question in enumerate(question_id)}
-    sums, counts = np.zeros((2, len(row), len(ARMS)))
-    weights: dict[int, float] = {}
-    n_unused = 0
-    for label in labels:
-        if score_range and not score_range[0] <= label.label <= score_range[1]:
-            raise InputError(
-                f"label of question {label.question_id!r}, {label.arm}: "
-                f"{label.label!r} is outside [{score_range[0]:g}, {score_range[1]:g}]"
-            )
-        at = row.get(label.question_id)
-        if at is None:
-            n_unused += 1
-            continue
-        sums[at, ARMS.index(label.arm)] += label.label
-        counts[at, ARMS.index(label.arm)] += 1
-        _keep_weight(weights, at, label)
-    human = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-    labelled = {i for i in range(len(row)) if counts[i].any()}
-    if weights and set(weights) != labelled:
-        without = question_id[min(labelled - set(weights))]
-        raise InputError(
-            f"label of question {without!r} has no weight though others have; give "
-            "a weight to all labels or to none"
-        )
-    table = np.full(len(row), np.nan)
-    for at, weight in weights.items():
-        table[at] = weight
-    return human, table if weights else None, n_unused
+def _as_table(scores: FloatArray) -> FloatArray:
+    table = np.asarray(scores, dtype=np.float64)
+    return table[:, None] if table.ndim == 1 else table
 
 
-def _keep_weight(weights: dict[int, float], at: int, label: HumanLabel) -> None:
-    if label.weight is None:
-        return
-    if weights.setdefault(at, label.weight) != label.weight:
-        raise InputError(
-            f"question {label.question_id!r} has weights {weights[at]:g} and "
-            f"{label.weight:g}; a question has one weight"
-        )
+def _question_means(table: FloatArray) -> FloatArray:
+    known = np.isfinite(table)
+    counts = known.sum(axis=1)
+    totals = np.where(known, table, 0.0).sum(axis=1)
+    means = np.full(len(table), np.nan)
+    np.divide(totals, counts, out=means, where=counts > 0)
+    return means
 
 
 def _arm(
     arm: str,
-    human: FloatArray,
-    judge: FloatArray,
-    weights: FloatArray | None,
+    side: LabelledArm,
+    sample: LabelledScores,
+    index: int,
     width: float | None,
     confidence_level: float,
 ) -> ArmAgreement:
-    use = np.isfinite(human) & np.isfinite(judge)
+    use = np.isfinite(side.human)
     n = int(use.sum())
-    y, f = human[use], judge[use]
-    w = None if weights is None else weights[use]
-    bias = _mean(f - y, w, width, confidence_level)
+    w = None if sample.weights is None else sample.weights[use]
+    bias = sample.bias(index, width, confidence_level)
     return ArmAgreement(
         arm=arm,
         n_labelled=n,
-        agreement=_agreement(y, f, w, confidence_level),
-        human=float(np.average(y, weights=w)) if n else None,
-        judge=float(np.average(f, weights=w)) if n else None,
+        n_answers=side.n_answers,
+        agreement=_agreement(side, sample, confidence_level),
+        human=float(np.average(side.human[use], weights=w)) if n else None,
+        judge=float(np.average(side.judge[use], weights=w)) if n else None,
         bias=None if bias is None else bias.estimate,
-        bias_interval=None if bias is None else bias.interval,
+        bias_interval=shown_interval(bias),
     )
 
 
 def _agreement(
-    human: FloatArray,
-    judge: FloatArray,
-    weights: FloatArray | None,
-    confidence_level: float,
+    side: LabelledArm, sample: LabelledScores, confidence_level: float
 ) -> Agreement | None:
-    n_values = np.unique(np.concatenate([human, judge])).size
-    if not human.size or n_values > _MOST_LABELS:
+    """Agreement label by label; questions or clusters are the units."""
+    n_values = np.unique(np.concatenate([side.label, side.score])).size
+    if not side.label.size or n_values > _MOST_LABELS:
         return None
-    _, table = agreement_table(human.tolist(), judge.tolist(), weights)
-    n = human.size
+    human, judge = side.label.tolist(), side.score.tolist()
+    weights = None if sample.weights is None else sample.weights[side.question]
+    units = side.question
+    if sample.clusters is not None:
+        units = sample.clusters[side.question]
+    if np.unique(units).size < units.size:
+        return clustered_kappa(
+            human, judge, units, weights=weights, confidence_level=confidence_level
+        )
+    _, table = agreement_table(human, judge, weights)
+    n = side.label.size
     if weights is not None:  # Kish's effective number of questions
         n = max(1, round(float(weights.sum() ** 2 / (weights**2).sum())))
     return cohen_kappa(table, n=n, confidence_level=confidence_level)
-
-
-def _mean(
-    values: FloatArray,
-    weights: FloatArray | None,
-    width: float | None,
-    confidence_level: float,
-) -> Corrected | None:
-    """Weighted mean of labelled questions with its guarded interval."""
-    if values.size < 2:
-        return None
-    return corrected_mean(
-        values,
-        np.zeros(values.size),
-        np.zeros(0),
-        weight=0.0,
-        sampling_weights=weights,
-        width=width,
-        confidence_level=confidence_level,
-    )
-
-
-def _notes(metric: str, n: int, favour: Corrected | None) -> tuple[Note, ...]:
-    notes = []
-    if n < MIN_LABELLED:
-        text = (
-            f"{metric}: {n} pairs are labelled by people in both arms; a status from "
-            f"the corrected delta needs {MIN_LABELLED}."
-        )
-        notes.append(Note("too-few-questions", text))
-    if favour is not None:
-        interval = favour.interval
-        if interval.low > 0 or interval.high < 0:
-            arm = "variant" if favour.estimate > 0 else "baseline"
-            text = (
-                f"{metric}: against human labels the judge favours the {arm} by "
-                f"{abs(favour.estimate):.4f}; use the corrected delta."
-            )
-            notes.append(Note("judge-favours-arm", text))
-    return tuple(notes)

@@ -12,7 +12,7 @@ from onechange.deltas import Delta
 from onechange.errors import InputError
 from onechange.judge.audit import JudgeAudit, corrected_delta, judge_audit
 from onechange.judge.labels import ARMS, HumanLabel, read_labels
-from onechange.pairs import Pairs, question_means
+from onechange.pairs import Pairs, trial_table
 from onechange.results import SourceFile
 from onechange.stats.estimate import Interval
 from onechange.stats.runs import RunVariance, runs_note
@@ -105,7 +105,7 @@ def audit_metric(
     Parameters
     ----------
     pairs : Pairs
-        Both arms; trials are averaged.
+        Both arms, with the trials that labels name and the clusters.
     metric : str
         Name of the judged metric.
     labels : Labels
@@ -145,9 +145,11 @@ def audit_metric(
             )
     audit = judge_audit(
         pairs.question_id[pairs.paired].tolist(),
-        question_means(pairs, "baseline", metric)[pairs.paired],
-        question_means(pairs, "variant", metric)[pairs.paired],
+        trial_table(pairs, "baseline", metric)[pairs.paired],
+        trial_table(pairs, "variant", metric)[pairs.paired],
         labels.labels,
+        trials=(pairs.baseline.trial_labels, pairs.variant.trial_labels),
+        clusters=None if pairs.clusters is None else pairs.clusters[pairs.paired],
         metric=metric,
         direction=direction,
         score_range=score_range,
@@ -155,19 +157,20 @@ def audit_metric(
     )
     delta = corrected_delta(audit, variant_name=variant_name)
     if runs is not None and runs.differ:
-        delta = _with_runs(delta, audit.n_labelled, runs, arm_runs)
+        own = audit.n_labelled - 1.0 if audit.corrected is None else audit.corrected.df
+        delta = _with_runs(delta, own, runs, arm_runs)
     return LabelledMetric(variant_name, labels.file, audit, delta)
 
 
 def _with_runs(
-    delta: Delta, n_labelled: int, runs: RunVariance, arm_runs: RunVariance | None
+    delta: Delta, own: float, runs: RunVariance, arm_runs: RunVariance | None
 ) -> Delta:
     """Add what whole runs vary by to the intervals of a corrected delta."""
     added = max(0.0, runs.variance) * sum(runs.trial_weights)
-    df = min(n_labelled - 1, runs.trial.df)
+    df = min(own, runs.trial.df)
     wider = replace(
         delta,
-        interval=_widened(delta.interval, delta.delta, added, df, n_labelled),
+        interval=_widened(delta.interval, delta.delta, added, df, own),
         notes=(*delta.notes, runs_note(runs)),
     )
     if delta.standard_error is not None:
@@ -180,8 +183,8 @@ def _with_runs(
             interval,
             value,
             max(0.0, arm_runs.variance) * weight,
-            min(n_labelled - 1, arm_runs.trial.df),
-            n_labelled,
+            min(own, arm_runs.trial.df),
+            own,
         )
         for interval, value, weight in zip(
             (delta.baseline_interval, delta.variant_interval),
@@ -197,13 +200,13 @@ def _widened(
     interval: Interval | None,
     estimate: float | None,
     added: float,
-    df: int,
-    n_labelled: int,
+    df: float,
+    own: float,
 ) -> Interval | None:
     if interval is None or estimate is None:
         return None
     tail = (1 - interval.confidence_level) / 2
-    error = (interval.high - estimate) / t_quantile(tail, n_labelled - 1)
+    error = (interval.high - estimate) / t_quantile(tail, own)
     half = t_quantile(tail, df) * math.sqrt(error**2 + added)
     return replace(
         interval,

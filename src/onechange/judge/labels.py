@@ -48,12 +48,16 @@ class HumanLabel:
         On the scale of the judge.
     weight : float or None
         How many questions the labelled one stands for.
+    trial : str or None
+        Trial of the labelled answer; None for the question as a whole, or its one
+        trial.
     """
 
     question_id: str
     arm: str
     label: float
     weight: float | None = None
+    trial: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +204,8 @@ def read_labels(
     ----------
     path : str or Path
         Columns ``question_id``, ``arm``, ``label`` (or ``human_label``, ``human``) and
-        optional ``weight``. A row with an empty label is not labelled yet and is
-        left out.
+        optional ``trial`` and ``weight``. A row with an empty label is not labelled
+        yet and is left out.
     arm_names : mapping of str to (str or None), optional
         Name in the file to ``baseline`` or ``variant``, next to these two words; None
         for an arm whose labels are passed over.
@@ -243,7 +247,8 @@ def read_labels(
         weight = _weight(row.get("weight"), place)
         if weight is not None and weight <= 0:
             raise InputError(f"{place}: weight is {weight:g}; expected above 0")
-        labels.append(HumanLabel(question, arm, label, weight))
+        trial = question_text(unguarded(row.get("trial")))
+        labels.append(HumanLabel(question, arm, label, weight, trial))
     if not labels:
         raise InputError(f"{path}: no row has a label")
     return tuple(labels)

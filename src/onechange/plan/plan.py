@@ -252,13 +252,7 @@ def _check(plan: Plan) -> None:
 
 def _check_labels(plan: Plan) -> None:
     """Refuse rules to which the delta corrected by human labels cannot answer."""
-    labelled = {m.name: i for i, m in enumerate(plan.metrics) if m.labels is not None}
-    if labelled and plan.columns.cluster is not None:
-        raise PlanKeyError(
-            ("metric", min(labelled.values()), "labels"),
-            "cannot be combined with a cluster: the corrected delta counts questions "
-            "as independent; leave one of them out.",
-        )
+    labelled = {m.name for m in plan.metrics if m.labels is not None}
     for index, rule in enumerate(plan.guardrails):
         if rule.metric not in labelled:
             continue

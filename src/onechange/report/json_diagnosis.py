@@ -7,7 +7,12 @@ from collections.abc import Callable
 from onechange.deltas import Delta
 from onechange.diagnosis import Diagnosis, StageAttribution, StageFinding, Transitions
 from onechange.diagnosis.attribution import ArmStages
-from onechange.judge import ArmAgreement, JudgeAudit, LabelledMetric
+from onechange.judge import (
+    ArmAgreement,
+    JudgeAudit,
+    LabelledMetric,
+    shown_interval,
+)
 from onechange.report.json_values import (
     Json,
     interval_json,
@@ -95,6 +100,7 @@ def judge_audit_json(audit: JudgeAudit) -> Json:
         "favour": number_json(audit.favour),
         "favour_interval": interval_json(audit.favour_interval),
         "uncorrected": number_json(audit.uncorrected),
+        "uncorrected_interval": interval_json(audit.uncorrected_interval),
         "human_only": _estimate(audit.human_only),
         "corrected": _estimate(audit.corrected),
         "notes": notes_json(audit.notes),
@@ -105,6 +111,7 @@ def _agreement(arm: ArmAgreement) -> Json:
     found = arm.agreement
     return {
         "n_labelled": arm.n_labelled,
+        "n_answers": arm.n_answers,
         "human": number_json(arm.human),
         "judge": number_json(arm.judge),
         "bias": number_json(arm.bias),
@@ -123,7 +130,7 @@ def _estimate(found: Corrected | None) -> Json | None:
         "estimate": number_json(found.estimate),
         "standard_error": number_json(found.standard_error),
         "judge_weight": number_json(found.weight),
-        "interval": interval_json(found.interval),
+        "interval": interval_json(shown_interval(found)),
     }
 
 

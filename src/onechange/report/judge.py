@@ -11,7 +11,12 @@ from onechange.display import (
     format_number,
     format_percent,
 )
-from onechange.judge import ArmAgreement, JudgeAudit, LabelledMetric
+from onechange.judge import (
+    ArmAgreement,
+    JudgeAudit,
+    LabelledMetric,
+    shown_interval,
+)
 from onechange.report.context import Context
 from onechange.report.document import (
     Block,
@@ -62,11 +67,12 @@ def _agreement_table(audit: JudgeAudit) -> Table:
     columns = (
         Column("arm"),
         Column("labelled", "r", "questions with a label and a judge score"),
+        Column("answers", "r", "labelled answers: a question has one a trial"),
         Column("people", "r", "mean label"),
         Column("judge", "r", "mean score of the same questions"),
         Column("bias", "r", "judge minus people"),
         Column("interval", "r", "of the bias"),
-        Column("agreement", "r", "share of equal labels"),
+        Column("agreement", "r", "share of equal labels, answer by answer"),
         Column("kappa", "r", "Cohen's kappa: agreement beyond chance"),
         Column("interval", "r", "of kappa"),
     )
@@ -79,11 +85,12 @@ def _agreement_row(arm: ArmAgreement) -> tuple[str, ...]:
     return (
         arm.arm,
         format_count(arm.n_labelled),
+        format_count(arm.n_answers),
         _number(arm.human),
         _number(arm.judge),
         _number(arm.bias, signed=True),
         _interval(arm.bias_interval),
-        MISSING if found is None else format_percent(found.observed),
+        MISSING if found is None else _percent(found.observed),
         MISSING if found is None else _number(found.kappa),
         MISSING if found is None else _interval(found.interval, signed=False),
     )
@@ -102,13 +109,13 @@ def _delta_table(labelled: LabelledMetric) -> Table:
         (
             "by the judge alone",
             _number(audit.uncorrected, signed=True),
-            "",
+            _interval(audit.uncorrected_interval),
             audit.n_pairs,
         ),
         (
             "by people alone",
             _number(None if human is None else human.estimate, signed=True),
-            _interval(None if human is None else human.interval),
+            _interval(shown_interval(human)),
             audit.n_labelled,
         ),
         (
@@ -137,6 +144,10 @@ def _level(labelled: LabelledMetric) -> str:
     if interval is None:
         return ""
     return f", {format_percent(interval.confidence_level)} intervals"
+
+
+def _percent(share: float) -> str:
+    return f"{format_number(100 * share, 1)} %"
 
 
 def _number(value: float | None, *, signed: bool = False) -> str:

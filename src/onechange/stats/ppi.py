@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onechange.errors import MethodError
+from onechange.stats.cluster import bell_mccaffrey_df
 from onechange.stats.estimate import Interval
 from onechange.stats.student import guard, normal_quantile, t_quantile
 
 __all__ = ["Corrected", "corrected_mean", "tuned_weight"]
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ def corrected_mean(
     weight: float | None = None,
     sampling_weights: FloatArray | None = None,
     width: float | None = None,
+    clusters: IntArray | None = None,
     confidence_level: float = 0.95,
     method: str = "guarded-ppi++",
 ) -> Corrected:
@@ -80,6 +83,9 @@ def corrected_mean(
         with equal chance.
     width : float, optional
         Width of the declared range of the values, for the guard.
+    clusters : ndarray of int, shape (n_labelled + n_unlabelled,), optional
+        Cluster of each question, the labelled ones first: questions of one cluster
+        are not independent. Goes with ``guarded-ppi++``.
     confidence_level : float
         Two-sided level.
     method : {"guarded-ppi++", "ppi++"}
@@ -96,7 +102,8 @@ def corrected_mean(
     ------
     MethodError
         If a value is not finite, shapes differ, weights are not positive, fewer than
-        two questions are labelled, or `method` is unknown.
+        two questions (or, with clusters, two clusters) are labelled, or `method` is
+        unknown.
 
     Notes
     -----
@@ -107,6 +114,12 @@ def corrected_mean(
     share the labelled questions, and the variance has their covariance. The guard
     adds 2c²/n² to the variance of the residuals' mean, c the root mean square of the
     residuals that are not 0 (of their possible range when all are 0).
+
+    With clusters the estimate is the same, and its variance Σ_g ψ_g², ψ_g the sum over
+    cluster g of what its questions move both means by, each divided by √(1 − share of
+    the cluster in that mean): the CR2 correction (Bell & McCaffrey 2002). Labelled and
+    other questions of one cluster thus count together. Student's t has the
+    Bell–McCaffrey degrees of freedom of the labelled clusters.
 
     Examples
     --------
@@ -121,25 +134,30 @@ def corrected_mean(
         raise MethodError(f"method {method!r}: expected guarded-ppi++ or ppi++")
     guarded = method == "guarded-ppi++"
     shares = _shares(sampling_weights, y.size)
+    codes = None if clusters is None else _codes(clusters, y.size, rest.size)
+    if codes is not None and not guarded:
+        raise MethodError("clusters go with the method guarded-ppi++")
     if weight is None:
         weight = tuned_weight(y, f, rest)
-    residual = y - weight * f
-    everyone = rest if sampling_weights is None else np.concatenate([f, rest])
-    ddof = 1 if guarded else 0
-    estimate = float(shares @ residual)
-    variance = _residual_variance(residual, shares, ddof)
-    if guarded:
-        variance += _guard(residual, width) / y.size**2
-    if everyone.size:
-        estimate += weight * float(everyone.mean())
-        variance += weight**2 * _variance(everyone, ddof) / everyone.size
-        if sampling_weights is not None:
-            shared = float(shares @ ((f - shares @ f) * (residual - shares @ residual)))
-            variance += 2 * weight * shared / everyone.size
-    else:
-        estimate += weight * float(shares @ f)
-    error = math.sqrt(max(variance, 0.0))
+    parts = _Parts(
+        residual=y - weight * f,
+        shares=shares,
+        scores=rest if sampling_weights is None else np.concatenate([f, rest]),
+        shared=sampling_weights is not None,
+        weight=weight,
+    )
     df = float(y.size - 1) if guarded else math.inf
+    if codes is None:
+        variance = _variance_of(parts, f, ddof=1 if guarded else 0)
+    else:
+        variance, df = _cluster_variance(parts, codes)
+        method = f"{method}-cr2"
+    if guarded:
+        variance += _guard(parts.residual, width) / y.size**2
+    estimate = float(shares @ parts.residual)
+    level = parts.scores.mean() if parts.scores.size else shares @ f
+    estimate += weight * float(level)
+    error = math.sqrt(max(variance, 0.0))
     tail = (1 - confidence_level) / 2
     quantile = t_quantile(tail, df) if guarded else normal_quantile(tail)
     interval = Interval(
@@ -208,6 +226,75 @@ def _shares(weights: FloatArray | None, n: int) -> FloatArray:
     if w.shape != (n,) or not np.all(np.isfinite(w) & (w > 0)):
         raise MethodError("sampling weights must be positive, one a labelled question")
     return np.asarray(w / w.sum(), dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Parts:
+    """The two means that make the estimate: of the residuals, and of the scores.
+
+    `scores` are those of the other questions, or of all (the labelled first) when
+    `shared`: then both means rest on the labelled questions.
+    """
+
+    residual: FloatArray
+    shares: FloatArray
+    scores: FloatArray
+    shared: bool
+    weight: float
+
+
+def _variance_of(parts: _Parts, judge: FloatArray, *, ddof: int) -> float:
+    """Variance of the estimate when the questions are independent."""
+    variance = _residual_variance(parts.residual, parts.shares, ddof)
+    m = parts.scores.size
+    if not m:
+        return variance
+    variance += parts.weight**2 * _variance(parts.scores, ddof) / m
+    if parts.shared:
+        shares, residual = parts.shares, parts.residual
+        centred = judge - shares @ judge
+        shared = float(shares @ (centred * (residual - shares @ residual)))
+        variance += 2 * parts.weight * shared / m
+    return variance
+
+
+def _cluster_variance(parts: _Parts, codes: IntArray) -> tuple[float, float]:
+    """Variance by CR2 over clusters, and degrees of freedom of the labelled ones."""
+    n, n_clusters = parts.residual.size, int(codes.max()) + 1
+    labelled = codes[:n]
+    df = bell_mccaffrey_df(labelled)
+    if df is None:
+        raise MethodError(
+            "all labelled questions lie in one cluster; label questions of 2 or more"
+        )
+    moved = _cluster_sums(parts.residual, parts.shares, labelled, n_clusters)
+    m = parts.scores.size
+    if m and parts.weight:
+        everyone = codes if parts.shared else codes[n:]
+        equal = np.full(m, 1.0 / m)
+        moved += parts.weight * _cluster_sums(parts.scores, equal, everyone, n_clusters)
+    return float(np.sum(moved**2)), df
+
+
+def _cluster_sums(
+    values: FloatArray, shares: FloatArray, codes: IntArray, n_clusters: int
+) -> FloatArray:
+    """Sum up what each cluster moves a weighted mean by, with the CR2 correction."""
+    centred = shares * (values - shares @ values)
+    sums = np.bincount(codes, weights=centred, minlength=n_clusters)
+    size = np.bincount(codes, weights=shares, minlength=n_clusters)
+    left = 1.0 - size
+    alone = left <= 1e-12  # one cluster is the whole mean: it moves by nothing
+    return np.asarray(np.where(alone, 0.0, sums / np.sqrt(np.where(alone, 1.0, left))))
+
+
+def _codes(clusters: IntArray, n_labelled: int, n_rest: int) -> IntArray:
+    if np.shape(clusters) != (n_labelled + n_rest,):
+        raise MethodError(
+            f"clusters have shape {np.shape(clusters)}; expected one for each of "
+            f"{n_labelled} labelled and {n_rest} other questions"
+        )
+    return np.unique(clusters, return_inverse=True)[1].astype(np.int64)
 
 
 def _variance(values: FloatArray, ddof: int) -> float:
