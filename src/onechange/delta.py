@@ -199,20 +199,21 @@ def _computed_delta(
     level = methods.confidence_level
     difference = sample.difference
     fitting, misfits = _fitting(sample, methods, shared["metric"])
+    permutation = signflip_interval(
+        difference, clusters=sample.clusters, confidence_level=level
+    )
     choice = choose.decision_interval(
         sample,
         name=fitting.interval,
         confidence_level=level,
         n_resamples=methods.n_resamples,
         seed=methods.seed,
+        signflip=permutation,
     )
     test = choose.decision_test(
         sample, name=fitting.test, n_resamples=methods.n_resamples, seed=methods.seed
     )
     bootstrap = bootstrap_interval(
-        difference, clusters=sample.clusters, confidence_level=level
-    )
-    permutation = signflip_interval(
         difference, clusters=sample.clusters, confidence_level=level
     )
     sign = 1.0 if direction == "higher" else -1.0

@@ -200,6 +200,7 @@ def adjust_family(
         n_resamples=analysis.n_resamples,
         seed=analysis.seed,
     )
+    del columns  # the differences of all members once more
     joint = {flipping[i]: p for i, p in zip(order, found.pvalues, strict=True)}
     pvalues = _adjusted_pvalues(members, joint, analysis.adjust)
     level = _interval_level(found, len(flipping), analysis.confidence_level)

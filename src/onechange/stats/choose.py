@@ -104,6 +104,7 @@ def decision_interval(
     two_way: Interval | StudentLaw | None = None,
     n_resamples: int = 9999,
     seed: int = 7,
+    signflip: Interval | None = None,
 ) -> Choice:
     """Interval of the mean delta on which statuses are decided.
 
@@ -119,6 +120,9 @@ def decision_interval(
         differ): ``auto`` and ``two-way`` take the wider limit at each end.
     n_resamples, seed : int
         For the sampled methods only.
+    signflip : Interval, optional
+        The sign-flip interval of the sample, when it is known: it is not computed
+        again for this level.
 
     Returns
     -------
@@ -140,7 +144,9 @@ def decision_interval(
     """
     tail = tail_probability(confidence_level)
     sampling = Sampling(n_resamples, seed)
-    method = _bound_method(sample, name, confidence_level, two_way, sampling)
+    method = _bound_method(
+        sample, name, confidence_level, two_way, sampling, signflip=signflip
+    )
     interval = None if method is None else method.interval(tail)
     flat = interval is not None and interval.low == interval.high
     exists = interval is not None and not flat
@@ -344,17 +350,18 @@ def _bound_method(
     confidence_level: float,
     two_way: Interval | StudentLaw | None,
     sampling: Sampling,
+    signflip: Interval | None = None,
 ) -> Method | None:
     known_name(name, INTERVAL_NAMES, "an interval")
     two_way = run_law(sample, name) if two_way is None else two_way
     if name == "two-way" and two_way is None:
         check_fit("interval", name, misfit_of_interval(name, sample))
     if name not in ("auto", "two-way"):
-        return mean_method(name, sample, sampling)
+        return mean_method(name, sample, sampling, signflip)
     chosen = automatic_interval(sample, confidence_level=confidence_level)
     if chosen is None:
         return None
-    method = mean_method(chosen, sample, sampling)
+    method = mean_method(chosen, sample, sampling, signflip)
     if two_way is None or method is None:
         return method
     return with_two_way(method, two_way)

@@ -78,7 +78,12 @@ def score_width(sample: PairedSample) -> float | None:
     return 1.0 if sample.binary else None
 
 
-def mean_method(name: str, sample: PairedSample, sampling: Sampling) -> Method | None:
+def mean_method(
+    name: str,
+    sample: PairedSample,
+    sampling: Sampling,
+    signflip: Interval | None = None,
+) -> Method | None:
     """Bind the interval called `name` to a sample; whole clusters when declared.
 
     Parameters
@@ -87,6 +92,8 @@ def mean_method(name: str, sample: PairedSample, sampling: Sampling) -> Method |
         One of `INTERVAL_NAMES` but ``auto`` and ``two-way``.
     sample : PairedSample
     sampling : Sampling
+    signflip : Interval, optional
+        The sign-flip interval of the sample at one level, when it is known.
 
     Returns
     -------
@@ -107,9 +114,9 @@ def mean_method(name: str, sample: PairedSample, sampling: Sampling) -> Method |
     if name == "hall":
         return _hall_method(sample)
     if name == "sign-flip":
-        return _signflip_method(sample)
+        return _signflip_method(sample, signflip)
     if name == "sign-flip+guarded-t":
-        return _wider_method(sample)
+        return _wider_method(sample, signflip)
     if name.startswith("guarded"):
         return _guarded_method(sample)
     return _plain_method(sample)
@@ -242,12 +249,19 @@ def _hall_method(sample: PairedSample) -> Method | None:
     return _method_of_limits("hall", limits)
 
 
-def _signflip_method(sample: PairedSample) -> Method:
-    from onechange.stats.signflip import signflip_interval, signflip_test
+def _signflip_method(sample: PairedSample, known: Interval | None) -> Method:
+    from onechange.stats.signflip import (
+        signflip_interval,
+        signflip_test,
+        tail_probability,
+    )
 
     clusters = sample.clusters if clustered(sample) else None
+    known_tail = tail_probability(known.confidence_level) if known else None
 
     def interval(tail: float) -> Interval:
+        if known is not None and tail == known_tail:
+            return known
         return signflip_interval(
             sample.difference, clusters=clusters, confidence_level=1 - 2 * tail
         )
@@ -275,11 +289,11 @@ def _plain_method(sample: PairedSample) -> Method | None:
     return _method_of_law("t", t_law(sample.difference))
 
 
-def _wider_method(sample: PairedSample) -> Method | None:
+def _wider_method(sample: PairedSample, known: Interval | None) -> Method | None:
     guarded = _guarded_method(sample)
     if guarded is None:
         return None
-    signflip = _signflip_method(sample)
+    signflip = _signflip_method(sample, known)
     assert guarded.pvalue is not None
     assert signflip.pvalue is not None
     pvalues = (guarded.pvalue, signflip.pvalue)
