@@ -239,16 +239,62 @@ def test_questions_of_one_arm_and_failed_rows_are_in_the_table() -> None:
     assert rows["q000"][8][0][3] == {answer: "two"}
 
 
+def _text_table(budget: int, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.setattr("onechange.report.question_texts.TEXT_BUDGET", budget)
+    base, other = _arms(answer=["word " * 300] * 30)
+    other["answer"] = "more " * 300
+    return question_table(make_context(oc.compare(base, other)))
+
+
+def _sizes(table: dict[str, Any], *, changed: bool) -> list[int]:
+    found = []
+    for question in table["variants"][0]["questions"]:
+        if (question[5][3] != 0) == changed:
+            rows = (*question[7], *question[8])
+            found += [len(text) for row in rows for text in row[3].values()]
+    return found
+
+
 def test_long_texts_are_cut_and_the_cut_is_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("onechange.report.question_table.TEXT_BUDGET", 20_000)
-    base, other = _arms(answer=["word " * 300] * 30)
-    table = question_table(make_context(oc.compare(base, other)))
-    assert table["cut"] == 200
+    table = _text_table(20_000, monkeypatch)
+    changed, same = table["cut"]
+    assert changed > same == 200
     answer = table["texts"].index("answer")
-    text = table["variants"][0]["questions"][0][6][answer]
+    text = next(
+        q[7][0][3][answer] for q in table["variants"][0]["questions"] if q[5][3] == 0
+    )
     assert text.endswith("… (1300 more characters)")
+
+
+@pytest.mark.parametrize("budget", [20_000, 40_000, 60_000, 89_000])
+def test_texts_fill_their_budget_and_changed_questions_keep_most(
+    budget: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = _text_table(budget, monkeypatch)
+    changed, same = (_sizes(table, changed=is_) for is_ in (True, False))
+    assert 0.93 * budget < sum(changed) + sum(same) <= budget
+    assert min(changed) >= max(same)
+
+
+def test_texts_that_fit_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = _text_table(100_000, monkeypatch)
+    assert table["cut"] is None
+    assert max(_sizes(table, changed=True)) == 1500
+
+
+def test_a_small_change_is_not_shown_as_zero() -> None:
+    base, other = _arms()
+    base["latency_ms"] = [600.0 + 3 * i for i in range(30)]
+    other["latency_ms"] = [
+        value + (-0.4 if i < 3 else 40.0) for i, value in enumerate(base["latency_ms"])
+    ]
+    table = question_table(make_context(oc.compare(base, other)))
+    at = [metric["name"] for metric in table["metrics"]].index("latency_ms")
+    for question in table["variants"][0]["questions"]:
+        delta, change = question[5][4 * at + 2 : 4 * at + 4]
+        assert (float(delta.replace("−", "-")) != 0) == (change != 0)
 
 
 def test_each_variant_has_its_questions() -> None:

@@ -15,15 +15,14 @@ from numpy.typing import NDArray
 from onechange.align import ArmTable, Pairs
 from onechange.compare import SliceBreakdown
 from onechange.delta import MetricValues, metric_sample
-from onechange.display import escape_invisible, format_count, format_number
+from onechange.display import decimals_for, escape_invisible, format_number
 from onechange.report.context import ARROWS, Context, slice_text
 from onechange.report.diagnosis import question_groups
+from onechange.report.question_texts import cut_texts
 from onechange.slices import slice_questions
 
-__all__ = ["TEXT_BUDGET", "question_table"]
+__all__ = ["question_table"]
 
-TEXT_BUDGET = 12_000_000  # characters of all texts that a page may hold
-TEXT_LIMITS = (20_000, 4_000, 2_000, 1_000, 500, 200, 80)  # of one text
 PAIRED, ONLY_BASELINE, ONLY_VARIANT, NOT_COMPARABLE = range(4)
 
 Json = dict[str, Any]
@@ -43,23 +42,23 @@ def question_table(context: Context) -> Json:
     -------
     dict
         ``metrics`` (name, arrow, better: 1 or −1), ``breakdowns`` (name and labels),
-        ``texts`` (names of the text columns), ``cut`` (characters kept of a text, or
-        None) and ``variants``, each with its ``groups`` (name to ids of the questions
-        in a cell of a transition table) and its ``questions`` as short arrays: id,
-        pairing, label codes, statuses, figures of each metric (baseline, variant,
-        delta, and 1, 0, −1 or None for better, same, worse, not paired), texts shared
-        by both arms, rows of the baseline, rows of the variant.
+        ``texts`` (names of the text columns), ``cut`` (characters kept of the texts of
+        changed and of other questions, or None) and ``variants``, each with its
+        ``groups`` (name to ids of the questions in a cell of a transition table) and
+        its ``questions`` as short arrays: id, pairing, label codes, statuses, figures
+        of each metric (baseline, variant, delta, and 1, 0, −1 or None for better, same,
+        worse, not paired), texts shared by both arms, rows of the baseline, rows of the
+        variant.
     """
     comparison = context.comparison
     names = _metrics(context)
-    limit = _text_limit(comparison.pairs)
     columns = _text_columns(comparison.pairs)
     breakdowns = [_labels(comparison.pairs, b) for b in comparison.slices]
-    variants = []
+    variants: list[Json] = []
     for position, arm in enumerate(comparison.variants):
         pairs = comparison.pairs[position]
         codes = [codes[position] for _, _, codes in breakdowns]
-        rows = _Rows(context, pairs, arm.name, names, columns, limit)
+        rows = _Rows(context, pairs, arm.name, names, columns)
         variants.append(
             {
                 "name": arm.name,
@@ -67,6 +66,7 @@ def question_table(context: Context) -> Json:
                 "groups": _groups(context, arm.name),
             }
         )
+    cut = cut_texts([q for arm in variants for q in arm["questions"]])
     return {
         "metrics": [
             {"name": name, "arrow": ARROWS[better], "better": _sign(better)}
@@ -74,7 +74,7 @@ def question_table(context: Context) -> Json:
         ],
         "breakdowns": [{"name": n, "labels": labels} for n, labels, _ in breakdowns],
         "texts": columns,
-        "cut": limit,
+        "cut": cut,
         "variants": variants,
     }
 
@@ -125,27 +125,6 @@ def _text_columns(pairs: Sequence[Pairs]) -> list[str]:
     return list(dict.fromkeys(name for arm in arms for name in arm.texts))
 
 
-def _text_limit(pairs: Sequence[Pairs]) -> int | None:
-    """Characters that a text may keep for all texts to fit; None keeps them whole."""
-    arms = [arm for each in pairs for arm in (each.baseline, each.variant)]
-    lengths = np.array(
-        [
-            len(str(text))
-            for arm in arms
-            for column in arm.texts.values()
-            for text in column
-            if text is not None
-        ],
-        dtype=np.int64,
-    )
-    if lengths.sum() <= TEXT_BUDGET:
-        return None
-    for limit in TEXT_LIMITS:
-        if np.minimum(lengths, limit).sum() <= TEXT_BUDGET:
-            return limit
-    return TEXT_LIMITS[-1]
-
-
 class _Rows:
     """The questions of one variant, written out."""
 
@@ -156,11 +135,9 @@ class _Rows:
         variant: str,
         metrics: dict[str, str],
         columns: Sequence[str],
-        limit: int | None,
     ) -> None:
         self._pairs = pairs
         self._columns = columns
-        self._limit = limit
         self._metrics = metrics
         self._write = {name: _writer(context, name) for name in metrics}
         values = context.comparison.values
@@ -213,7 +190,7 @@ class _Rows:
             }
             only = next(iter(texts)) if len(texts) == 1 else None
             if only is not None:
-                found[place] = self._text(only)
+                found[place] = escape_invisible(str(only))
         return found
 
     def _arm(
@@ -231,7 +208,7 @@ class _Rows:
                     for name, write in self._write.items()
                 ],
                 {
-                    place: self._text(arm.texts[name][row])
+                    place: escape_invisible(str(arm.texts[name][row]))
                     for place, name in enumerate(self._columns)
                     if place not in shared
                     and name in arm.texts
@@ -240,13 +217,6 @@ class _Rows:
             ]
             for row in rows
         ]
-
-    def _text(self, value: object) -> str:
-        text = escape_invisible(str(value))
-        if self._limit is None or len(text) <= self._limit:
-            return text
-        left = format_count(len(text) - self._limit)
-        return f"{text[: self._limit]}… ({left} more characters)"
 
 
 def _writer(context: Context, metric: str) -> Writer:
@@ -258,7 +228,12 @@ def _writer(context: Context, metric: str) -> Writer:
         if value != value:
             return None
         if (value, signed) not in known:
-            known[value, signed] = format_number(value, decimals, signed=signed)
+            text = format_number(value, decimals, signed=signed)
+            if signed and value and not text.strip("0."):
+                # No zero is better or worse: a small change shows its digits.
+                own = decimals_for([value], significant=1)
+                text = format_number(value, own, signed=True)
+            known[value, signed] = text
         return known[value, signed]
 
     return write

@@ -116,6 +116,10 @@
   const questionText = data.texts.findIndex((name) => QUESTION_TEXTS.includes(name));
   const hasStatus = data.variants.some((arm) => arm.questions.some(
     (q) => q[BEFORE] > 0 || q[AFTER] > 0));
+  const [most, rest] = data.cut || [0, 0];
+  const CUT = most === rest
+    ? `texts are cut at ${most} characters`
+    : `texts are cut at ${most} characters, those of unchanged questions at ${rest}`;
   let found = [];
   let before = null;  // the filters that a link has replaced
 
@@ -204,8 +208,7 @@
     state.page = 0;
     const of = found.length === all.length
       ? `${all.length} questions` : `${found.length} of ${all.length} questions`;
-    byId("found").textContent = data.cut
-      ? `${of}; texts are cut at ${data.cut} characters` : of;
+    byId("found").textContent = data.cut ? `${of}; ${CUT}` : of;
     chips();
     draw();
   }
