@@ -6,6 +6,8 @@ together, so c questions with one value are c + 1 states, not 2^c.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,6 +35,7 @@ LARGEST_HALF = 1.1e6  # 20 questions without ties
 LISTED_PAIRS = 150_000
 
 
+@lru_cache(maxsize=512)
 def binomial_half(count: int) -> FloatArray:
     """Probabilities of 0 … count successes in fair trials.
 
@@ -58,13 +61,16 @@ def binomial_half(count: int) -> FloatArray:
         row = np.ones(1)
         for _ in range(count):
             row = np.convolve(row, (0.5, 0.5))
+        row.flags.writeable = False  # it is kept for the next call
         return row
     from scipy.special import gammaln
 
     k = np.arange(count + 1, dtype=np.float64)
     log = gammaln(count + 1.0) - gammaln(k + 1.0) - gammaln(count - k + 1.0)
     law = np.exp(log - count * LOG_TWO)
-    return np.asarray(0.5 * (law + law[::-1]))
+    symmetric = np.asarray(0.5 * (law + law[::-1]))
+    symmetric.flags.writeable = False
+    return symmetric
 
 
 def n_states(counts: IntArray) -> float:

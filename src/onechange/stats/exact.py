@@ -245,7 +245,7 @@ def _inverted(sizes: FloatArray, counts: IntArray, room: float, route: Route) ->
 def _shallow(sizes: FloatArray, counts: IntArray, point: float, route: Route) -> Tail:
     """P(Σ ±a ≥ x) for a point of a few standard deviations."""
     weight, here = counts.astype(np.float64), np.array([point])
-    some = Frequencies.of(np.array([weight @ sizes**2]), here)
+    some = Frequencies.of(np.array([np.sum(weight * sizes**2)]), here)
     series = _series(sizes, counts)
     if series is None:
         main = products(sizes[None, :], weight, some.main)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +14,7 @@ __all__ = ["ResampledMean", "resampled_mean"]
 
 FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
+Run = tuple[int, ComplexArray]
 
 SERIES_VALUES = 256
 SIDES = 8.4  # standard deviations; e^(-z²/2) is 5e-16
@@ -24,14 +24,14 @@ NEGLIGIBLE = 25.0  # logarithm of what is left out
 DIRECT_VALUES = 64  # whose function is sooner taken than bounded
 SAMPLE = 512
 GROWTH = 1.35  # from bound to bound in the first lobe of a value
-STRIDE = 0.7  # the same beyond, in reciprocal root mean squares
-SINGLE = 1e-6  # larger terms need double precision
-MOST = 8e6  # cosines, for some twenty questions
-BLOCK = 60_000
-ACCEPTED = 3e-8  # √n of it is a millionth of a standard deviation of the values
+STRIDE = 0.8  # the same beyond, in reciprocal root mean squares
+ALONE = 200_000  # products, for which no threads are started
+MOST = 8e6  # products, for some twenty questions
+ACCEPTED = 3e-8  # √n of it moves a limit by a millionth of a standard deviation
 LUCK = 2.0  # standard deviations of a sum of random phases
 NEWTON = 12
-CLOSE = 1e-12
+SOLVED = 1e-9  # standard errors
+CLOSE = 1e-8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,15 +57,24 @@ class _Stratum:
             np.cos(w) @ self.share + 1j * (np.sin(w) @ self.share), self.n_draws
         )
 
-    def rough_function(self, t: FloatArray) -> ComplexArray:
-        """Take it from cosines in single precision."""
-        turns = np.multiply.outer(t / (2.0 * np.pi), self.values)
-        turns -= np.rint(turns)
-        w = (2.0 * np.pi * turns).astype(np.float32)
-        share = self.share.astype(np.float32)
-        one = (np.cos(w) @ share).astype(np.complex128)
-        one.imag = np.sin(w) @ share
-        return whole_power(one, self.n_draws)
+    def run(self, delta: float, start: int, shape: tuple[int, int]) -> ComplexArray:
+        """Take it at a run of multiples of delta, from few cosines.
+
+        With k = start + width·j + r, e^{itv} is a product of two factors, and the
+        sum over the values a product of matrices.
+        """
+        rows = start + shape[1] * np.arange(float(shape[0]))
+        columns = np.arange(float(shape[1]))
+        outer = np.exp(np.multiply.outer(1j * delta * rows, self.values)) * self.share
+        inner = np.exp(np.multiply.outer(self.values, 1j * delta * columns))
+        one = np.empty(shape, dtype=np.complex128)
+        step = max(1, ALONE // inner.size)
+        for row in range(0, shape[0], step):
+            some = (outer[row : row + step] @ inner).ravel()
+            one[row : row + step] = whole_power(some, self.n_draws).reshape(
+                -1, shape[1]
+            )
+        return one
 
     def log_bound(self, t: FloatArray, half: FloatArray) -> FloatArray:
         """Bound log |φ| around each frequency, half a width to either side.
@@ -81,18 +90,13 @@ class _Stratum:
             share, slack = np.full(SAMPLE, 1.0 / SAMPLE), 0.1
         w = np.multiply.outer(t, values).astype(np.float32)
         both = np.column_stack((share, share * values)).astype(np.float32)
-        cos, sin = (
-            (np.cos(w) @ both).astype(np.float64),
-            (np.sin(w) @ both).astype(float),
-        )
+        cos = (np.cos(w) @ both).astype(np.float64)
+        sin = (np.sin(w) @ both).astype(np.float64)
         square = cos[:, 0] ** 2 + sin[:, 0] ** 2
         slope = 2.0 * (sin[:, 0] * cos[:, 1] - cos[:, 0] * sin[:, 1])
         most = square + np.abs(slope) * half + self.variance * half**2
-        return (
-            0.5
-            * self.n_draws
-            * np.log(np.minimum(most + slack * np.minimum(1.0, most), 1.0))
-        )
+        most += slack * np.minimum(1.0, most)
+        return np.asarray(0.5 * self.n_draws * np.log(np.minimum(most, 1.0)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,11 +111,10 @@ class ResampledMean:
         Number of questions.
     length : float
         Period of the sum, as in `sawtooth`.
-    k : ndarray of float, shape (n_frequencies,)
-        Numbers of the frequencies, those of the main lobe first.
-    n_main : int
-    function : ndarray of complex, shape (n_frequencies,)
-        Characteristic function of the sum about its mean, over π k.
+    main : ndarray of complex, shape (n_main,)
+        Characteristic function of the sum about its mean in its main lobe, over π k.
+    far : tuple of (int, ndarray of complex, shape (n_rows, width))
+        The same for runs of frequencies beyond, with the number of the first.
     error : float
         Estimate of the error of a probability.
     """
@@ -122,9 +125,8 @@ class ResampledMean:
     kurtosis: float
     n_draws: int
     length: float
-    k: FloatArray
-    n_main: int
-    function: ComplexArray
+    main: ComplexArray
+    far: tuple[Run, ...]
     error: float
 
     @property
@@ -135,11 +137,13 @@ class ResampledMean:
     @property
     def has_lobes(self) -> bool:
         """Whether frequencies beyond the main lobe count."""
-        return self.k.size > self.n_main
+        found: bool = len(self.far) > 0
+        return found
 
     def at_most(self, point: float) -> float:
         """Probability of at most a point, an atom there halved."""
-        return self._below((point - self.centre) * self.n_draws, self.k.size)[0]
+        x = (point - self.centre) * self.n_draws
+        return self._below(x)[0] - self._beyond(x)
 
     def quantile(self, probability: float) -> float | None:
         """Solve for the value with that probability below it.
@@ -161,25 +165,37 @@ class ResampledMean:
         start -= (2.0 * z**3 - 5.0 * z) * self.skewness**2 / 36.0
         sigma = self.spread * self.n_draws
         x = float(np.clip(start, z - 1.0, z + 1.0)) * sigma
-        for size in (self.n_main, self.k.size):
+        for whole in (False, True) if self.far else (False,):
             for _ in range(NEWTON):
-                below, density = self._below(x, size)
+                below, density = self._below(x)
+                if whole:
+                    below -= self._beyond(x)
                 if abs(x) > ROOM * sigma or not density > 0.0:
                     return None
                 move = (probability - below) / density
                 x += float(np.clip(move, -0.5 * sigma, 0.5 * sigma))
-                if abs(move) <= 1e-9 * sigma:
+                if abs(move) <= (CLOSE if whole else SOLVED) * sigma:
                     break
         return self.centre + x / self.n_draws
 
-    def _below(self, x: float, size: int) -> tuple[float, float]:
-        """Probability of a sum of at most x, and the density by the main lobe."""
+    def _below(self, x: float) -> tuple[float, float]:
+        """Probability of a sum of at most x, and its density, by the main lobe."""
         delta = 2.0 * np.pi / self.length
-        terms = self.function[:size] * np.exp(-1j * (delta * x) * self.k[:size])
-        below = 0.5 + x / self.length - float(np.sum(terms.imag))
-        k = self.k[: self.n_main]
-        density = float(terms.real[: self.n_main] @ (np.pi * k)) * delta / np.pi
-        return below, 1.0 / self.length + density
+        k = np.arange(1.0, self.main.size + 1.0)
+        terms = self.main * np.exp(-1j * (delta * x) * k)
+        density = (1.0 + 2.0 * np.pi * float(np.sum(terms.real * k))) / self.length
+        return 0.5 + x / self.length - float(np.sum(terms.imag)), density
+
+    def _beyond(self, x: float) -> float:
+        """Return what the other frequencies take from it."""
+        turn = -2j * np.pi * x / self.length
+        total = 0.0
+        for start, values in self.far:
+            n_rows, width = values.shape
+            outer = np.exp(turn * (start + width * np.arange(float(n_rows))))
+            inner = np.exp(turn * np.arange(float(width)))
+            total += float(np.sum(np.einsum("i,ij->j", outer, values) * inner).imag)
+        return total
 
 
 def resampled_mean(strata: tuple[Cells, ...]) -> ResampledMean:
@@ -207,10 +223,9 @@ def resampled_mean(strata: tuple[Cells, ...]) -> ResampledMean:
     length = half_width([(p.values, p.share, p.n_draws) for p in parts]) + ROOM * sigma
     delta = 2.0 * np.pi / length
     n_main = int(np.ceil(SIDES / (sigma * delta)))
-    main = np.arange(1.0, n_main + 1.0)
-    values = np.prod([part.function(main * delta) for part in parts], axis=0)
-    far, further, error = _beyond(parts, sigma, delta, n_main, n)
-    k = np.concatenate((main, far))
+    k = np.arange(1.0, n_main + 1.0)
+    main = np.prod([part.function(k * delta) for part in parts], axis=0) / (np.pi * k)
+    far, error = _beyond(parts, sigma, delta, n_main, n)
     return ResampledMean(
         centre=total / n,
         spread=sigma / n,
@@ -218,9 +233,8 @@ def resampled_mean(strata: tuple[Cells, ...]) -> ResampledMean:
         kurtosis=fourth / sigma**4,
         n_draws=n,
         length=length,
-        k=k,
-        n_main=n_main,
-        function=np.concatenate((values, further)) / (np.pi * k),
+        main=main,
+        far=far,
         error=error,
     )
 
@@ -236,35 +250,33 @@ def _sums(part: _Stratum) -> tuple[float, float, float]:
 
 def _beyond(
     parts: list[_Stratum], sigma: float, delta: float, n_main: int, n: int
-) -> tuple[FloatArray, ComplexArray, float]:
-    """Frequencies beyond the main lobe that count, their function, and an error."""
+) -> tuple[tuple[Run, ...], float]:
+    """Find the frequencies beyond the main lobe that count; estimate an error."""
     scale = sigma / n**0.5
     width = sum(part.values.size for part in parts)
     least = max(4 * n_main, int(REACH / (scale * delta)))
     height = 0.0  # with many values two resamples never agree
     if width <= DIRECT_VALUES:
         height = float(np.exp(sum(_log_mean_square(part) for part in parts)))
-    wanted = 0.6 * height * (LUCK / (np.pi * ACCEPTED)) ** 2 / n
-    # A quarter of it is enough for half of the accuracy; else it is not worth it.
-    last = max(least, int(min(wanted, MOST / width)))
-    if 0.25 * wanted > MOST / width:
-        last = least
+    wanted = 0.6 * height * (LUCK / (2.0 * np.pi * ACCEPTED)) ** 2 / n
+    last = max(least, int(wanted)) if wanted <= MOST / width else least
     ranges = [(n_main + 1, last)]
     if width > DIRECT_VALUES:
         ranges = _alive(parts, scale, delta, n_main, last)
-    numbers, values = [np.zeros(0)], [np.zeros(0, dtype=np.complex128)]
-    for k in _blocks(ranges, width):
-        some = np.prod([part.rough_function(k * delta) for part in parts], axis=0)
-        large = np.flatnonzero(np.abs(some) > SINGLE * k)
-        if large.size:
-            t = k[large] * delta
-            some[large] = np.prod([part.function(t) for part in parts], axis=0)
-        numbers.append(k)
-        values.append(some)
-    k, function = np.concatenate(numbers), np.concatenate(values)
-    tail = np.abs(function[k > last / 2])
-    height = max(height, float(np.sum(tail**2)) / (0.5 * last))
-    return k, function, LUCK * float(np.sqrt(height / (2.0 * last))) / np.pi
+    runs, square = [], 0.0
+    for start, stop in ranges:
+        n_rows = max(1, int((stop - start + 1) ** 0.5 / 4.0))
+        shape = n_rows, -(-(stop - start + 1) // n_rows)
+        values = parts[0].run(delta, start, shape)
+        for part in parts[1:]:
+            values *= part.run(delta, start, shape)
+        k = start + np.arange(float(values.size)).reshape(shape)
+        values[k > stop] = 0.0
+        tail = values[k > last / 2]
+        square += float(np.sum(tail.real**2) + np.sum(tail.imag**2))
+        runs.append((start, values / (np.pi * k)))
+    height = max(height, square / (0.5 * last))
+    return tuple(runs), LUCK * float(np.sqrt(height / (2.0 * last))) / np.pi
 
 
 def _log_mean_square(part: _Stratum) -> float:
@@ -300,11 +312,3 @@ def _alive(
             start, stop = int(edges[i] / delta) + 1, int(edges[i + 1] / delta)
             ranges.append((max(start, n_main + 1), min(stop, last)))
     return ranges
-
-
-def _blocks(ranges: list[tuple[int, int]], width: int) -> Iterator[FloatArray]:
-    """Yield numbers of frequencies, few enough for their cosines to stay in cache."""
-    size = max(1, BLOCK // width)
-    for start, stop in ranges:
-        for first in range(start, stop + 1, size):
-            yield np.arange(float(first), min(first + size, stop + 1))

@@ -130,7 +130,7 @@ class Frequencies:
         amount, error : float
             The error is estimated from the further half of what was searched.
         """
-        scale = float(np.sqrt(counts @ sizes**2 / np.sum(counts)))
+        scale = float(np.sqrt(np.sum(counts * sizes**2) / np.sum(counts)))
         least = max(4 * self.n_main, int(REACH / (scale * self.delta)))
         # The mean square of the function is the chance that two subsets tie.
         height = float(np.prod(np.minimum(1.0, 1.0 / np.sqrt(np.pi * counts + 0.86))))
@@ -220,7 +220,8 @@ def _bound(
     np.maximum(y, np.float32(0.0), out=y)
     y *= y
     y *= np.float32(0.5) + y / np.float32(12.0)
-    return np.asarray(-(counts.astype(np.float32) @ y), dtype=np.float64)
+    log = np.einsum("i,ij->j", counts.astype(np.float32), y)
+    return np.asarray(-log, dtype=np.float64)
 
 
 def products(sizes: FloatArray, counts: FloatArray, t: FloatArray) -> FloatArray:

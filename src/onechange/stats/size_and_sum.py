@@ -22,6 +22,8 @@ WINDOW = 18.4  # standard deviations from end to end; 4e-20 of the mass lies out
 NEGLIGIBLE = 42.0
 WHOLE = 1e-9  # a sum this close to a whole number is one
 NEAR = 1e-7
+PARTS = 16  # of a bracket, looked at together
+CANDIDATES = 40.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,18 +55,27 @@ class SizeAndSum:
         mean : float
             In units.
         """
-        most = np.floor(mean * self.sizes + WHOLE)
-        column = np.clip(most - self.first_sum + 1, 0, self.cumulated.shape[1] - 1)
-        rows = np.arange(self.sizes.size)
-        return float(np.sum(self.cumulated[rows, column.astype(np.int64)]))
+        return float(self._shares(np.array([mean]))[0])
+
+    def _shares(self, means: FloatArray) -> FloatArray:
+        most = np.floor(np.multiply.outer(means, self.sizes) + WHOLE)
+        return np.asarray(np.sum(self._below(most - self.first_sum + 1.0), axis=1))
+
+    def _below(self, column: FloatArray) -> FloatArray:
+        """Mass of each size before a column, shape (n_means, n_sizes)."""
+        width = self.cumulated.shape[1]
+        place = np.minimum(np.maximum(column, 0.0), width - 1.0).astype(np.int64)
+        place += np.arange(0, self.sizes.size * width, width)
+        return np.asarray(self.cumulated.ravel()[place])
 
     def share_above(self, mean: float) -> float:
         """Share of subsets, the empty one included, with a mean of at least so much."""
-        least = np.ceil(mean * self.sizes - WHOLE)
-        column = np.clip(least - self.first_sum, 0, self.cumulated.shape[1] - 1)
-        rows = np.arange(self.sizes.size)
-        below = self.cumulated[rows, column.astype(np.int64)]
-        return float(np.sum(self.cumulated[:, -1] - below))
+        return float(self._shares_above(np.array([mean]))[0])
+
+    def _shares_above(self, means: FloatArray) -> FloatArray:
+        least = np.ceil(np.multiply.outer(means, self.sizes) - WHOLE)
+        below = self._below(least - self.first_sum)
+        return np.asarray(np.sum(self.cumulated[:, -1] - below, axis=1))
 
     def limits(self, tail: float) -> tuple[float, float]:
         """Smallest and largest mean at which a share exceeds the tail."""
@@ -72,9 +83,9 @@ class SizeAndSum:
         least = max(1, int(self.sizes[0]))
         reach = float(np.max(np.abs(sums))) / least + 1.0
         tail *= 1.0 + 1e-11  # rounding of the transform is not mass
-        low = _first(self.share, tail, -reach, reach, self.sizes)
+        low = _first(self._shares, tail, reach, self.sizes)
         high = -_first(
-            lambda mean: self.share_above(-mean), tail, -reach, reach, self.sizes
+            lambda means: self._shares_above(-means), tail, reach, self.sizes
         )
         return low * self.unit, high * self.unit
 
@@ -176,26 +187,26 @@ def _transformed(
 
 
 def _first(
-    share: Callable[[float], float],
+    shares: Callable[[FloatArray], FloatArray],
     tail: float,
-    low: float,
-    high: float,
+    reach: float,
     sizes: IntArray,
 ) -> float:
-    """Find the first attainable mean at which an increasing share exceeds a tail."""
-    for _ in range(200):
-        middle = 0.5 * (low + high)
-        if high - low <= 1e-11 * (1.0 + abs(middle)):
-            break
-        if share(middle) > tail:
-            high = middle
-        else:
-            low = middle
+    """Find the first attainable mean at which increasing shares exceed a tail."""
     some = sizes[sizes > 0]
+    low, high = -reach, reach
+    # Narrow enough to hold one sum of each size at most, and few in all.
+    narrow = min(0.5 / float(some[-1]), CANDIDATES / float(np.sum(some)))
+    while high - low > narrow:
+        ends = np.linspace(low, high, PARTS + 1)
+        above = np.append(shares(ends[1:-1]) > tail, True)
+        place = int(np.argmax(above))
+        low, high = float(ends[place]), float(ends[place + 1])
     sums = np.floor(some * high + NEAR)
     near = sums > some * low - NEAR
     candidates = np.unique(sums[near] / some[near])
-    return next((mean for mean in candidates.tolist() if share(mean) > tail), high)
+    exceeding = candidates[shares(candidates) > tail]
+    return float(exceeding[0]) if exceeding.size else high
 
 
 def _width(values: IntArray, counts: IntArray, span: int) -> int:
