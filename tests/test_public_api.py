@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import onechange
@@ -72,3 +75,21 @@ def test_the_default_comparison_needs_neither_scipy_stats_nor_plots() -> None:
     )
     heavy = {"scipy.stats", "statsmodels", "pingouin", "matplotlib"}
     assert not heavy & _modules_after(code)
+
+
+def test_comparing_parquet_files_does_not_import_pandas(tmp_path: Path) -> None:
+    columns = {
+        "question_id": [f"q{i}" for i in range(30)],
+        "kind": ["a", None, ""] * 10,
+        "correct": [True, False, None] * 10,
+        "latency": [0.5 + i for i in range(29)] + [None],
+        "rank": [None, *range(29)],
+    }
+    paths = [tmp_path / f"{arm}.parquet" for arm in ("baseline", "variant")]
+    for path in paths:
+        pq.write_table(pa.table(columns), path)
+    code = (
+        "import onechange as oc\n"
+        f"oc.compare({str(paths[0])!r}, {str(paths[1])!r}, oc.Plan(slices=['kind']))"
+    )
+    assert "pandas" not in _modules_after(code)

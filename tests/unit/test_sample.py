@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from onechange.stats.sample import paired_sample
+from onechange.stats.sample import paired_sample, snap
 from onechange.stats.signflip import signflip_test
 
 
@@ -61,3 +61,34 @@ def test_differences_off_any_lattice_stay_as_they_are() -> None:
 def test_points_of_a_lattice_are_the_decimals_themselves() -> None:
     sample = paired_sample(np.array([1000.1, 0.0, 5.0]), np.array([1000.4, 0.7, 4.9]))
     assert sample.difference.tolist() == [0.3, 0.7, -0.1]
+
+
+def _snapped_one_by_one(values: list[float], tolerance: float) -> list[float]:
+    """Walk up the magnitudes; a gap of at most the tolerance joins a run."""
+    known: dict[float, float] = {}
+    last = representative = -np.inf
+    for size in sorted({abs(value) for value in values}):
+        if not known or size - last > tolerance:
+            representative = size if size > tolerance else 0.0
+        known[size] = representative
+        last = size
+    return [float(np.copysign(known[abs(v)], v)) + 0.0 for v in values]
+
+
+def test_runs_of_near_values_become_their_smallest_magnitude() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(300):
+        n = int(rng.integers(0, 30))
+        base = rng.choice([0.0, -0.0, 0.1, 0.3, 1.0, 2.0], n)
+        noise = rng.choice([0.0, 1e-13, 2.5e-13, 1e-12, 3e-12], n)
+        times = rng.choice([0.0, 1.0, 2.0], n)
+        signs = rng.choice([-1.0, 1.0], n)
+        values = np.asarray(signs * (base + noise * times), dtype=np.float64)
+        for tolerance in (0.0, 1e-13, 1e-12):
+            expected = np.array(_snapped_one_by_one(values.tolist(), tolerance))
+            sizes = np.sort(np.abs(values))
+            for found in (
+                snap(values, tolerance),
+                snap(values, tolerance, magnitudes=sizes),
+            ):
+                assert found.tobytes() == expected.astype(float).tobytes()
