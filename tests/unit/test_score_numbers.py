@@ -53,6 +53,75 @@ def test_numbers_match_as_numbers(answer: str, reference: str, expected: int) ->
     assert numeric_match(answer, [reference]) == float(expected)
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("5 GB", "5 MB"),
+        ("5GB", "5 MB"),
+        ("5 miles", "5 km"),
+        ("5 kWh", "5 MWh"),
+        ("5 ms", "5 s"),
+        ("5 °C", "5 °F"),
+        ("5 degrees Celsius", "5 °F"),
+        ("5 tonnes", "5 kg"),
+        ("5 million shares", "5 million dollars"),
+        ("$5", "5 shares"),
+        ("5 mW", "5 MW"),
+        ("5 km/h", "5 km"),
+        ("5 employees", "5 stores"),
+        ("8 GiB", "8 GB"),
+        ("5 years", "5 months"),
+    ],
+)
+def test_another_unit_is_another_number(one: str, other: str) -> None:
+    assert numeric_match(one, [other]) == numeric_match(other, [one]) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("100 bps", "1 percentage point"),
+        ("12 MM", "12 million"),
+        ("$12MM", "$12,000,000"),
+        ("12 mil", "12 million"),
+        ("12 billions", "12,000,000,000"),
+        ("5 (five) million", "5,000,000"),
+        ("5 (five) million dollars", "$5M"),
+        ("12\nmillion", "12 million"),
+        ("minus 5", "-5"),
+        ("It was minus $5 million.", "-$5 million"),
+        ("negative 5%", "-5%"),
+        ("5 km", "5,000 metres"),
+        ("5000 MB", "5 GB"),
+        ("120 minutes", "2 hours"),
+        ("3.6 MJ", "1 kWh"),
+        ("5 kilograms", "5 kg"),
+        ("5 employees", "5 people"),
+        ("2 Years", "24 months"),
+        ("5 s", "5 seconds"),
+        ("5", "5 GB"),
+    ],
+)
+def test_the_same_amount_in_other_words_matches(one: str, other: str) -> None:
+    assert numeric_match(one, [other]) == numeric_match(other, [one]) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("the 1990s", []),
+        ("10 minus 5", [10, 5]),
+        ("5G networks", []),
+        ("12 mm", [12]),
+        ("12 m", [12]),
+        ("5 in total", [5]),
+        ("5 (net) million", [5]),
+    ],
+)
+def test_words_beside_a_number_are_not_overread(text: str, values: list[float]) -> None:
+    assert [float(found.value) for found in quantities(text)] == values
+
+
 def test_a_reference_without_a_number_is_unscored() -> None:
     assert numeric_match("5", ["yes"]) is None
     assert numeric_match("5", ["yes", "5"]) == 1.0

@@ -9,130 +9,58 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 
 from onechange.errors import MethodError
+from onechange.score.unit_words import (
+    CURRENCIES,
+    CURRENCY_NAMES,
+    MONEY_PATTERN,
+    PERCENT,
+    SCALES,
+    SCALES_GLUED,
+    SCALES_OF_MONEY,
+    STRICT_UNITS,
+    UNIT_PATTERN,
+    in_base_units,
+    unit_name,
+)
 
 __all__ = ["Quantity", "numeric_match", "quantities"]
 
-PERCENT = "percent"
-
-_SCALES = {
-    "thousand": 3,
-    "k": 3,
-    "million": 6,
-    "mio": 6,
-    "mn": 6,
-    "mln": 6,
-    "m": 6,
-    "mm": 6,
-    "billion": 9,
-    "bn": 9,
-    "bln": 9,
-    "b": 9,
-    "trillion": 12,
-    "tn": 12,
-    "trn": 12,
-    "t": 12,
-    "lakh": 5,
-    "crore": 7,
-}
-# Letters that mean a scale only beside a currency: "12 m" alone may be metres.
-_SCALES_OF_MONEY = {"m", "mm", "b", "t"}
-# Glued to the digits and upper case they are scales without a currency: "12M".
-_SCALES_GLUED = {"K", "M", "B", "T"}
-
-_CURRENCIES = {
-    "$": "USD",
-    "us$": "USD",
-    "usd": "USD",
-    "dollar": "USD",
-    "dollars": "USD",
-    "€": "EUR",
-    "eur": "EUR",
-    "euro": "EUR",
-    "euros": "EUR",
-    "£": "GBP",
-    "gbp": "GBP",
-    "pound": "GBP",
-    "pounds": "GBP",
-    "¥": "JPY",
-    "jpy": "JPY",
-    "yen": "JPY",
-    "₹": "INR",
-    "inr": "INR",
-    "rupees": "INR",
-    "chf": "CHF",
-    "cny": "CNY",
-    "rmb": "CNY",
-    "c$": "CAD",
-    "cad": "CAD",
-    "a$": "AUD",
-    "aud": "AUD",
-}
-_UNITS = {
-    "%": PERCENT,
-    "percent": PERCENT,
-    "per cent": PERCENT,
-    "pct": PERCENT,
-    "percentage points": "percentage point",
-    "percentage point": "percentage point",
-    "pp": "percentage point",
-    "ppt": "percentage point",
-    "basis points": "basis point",
-    "basis point": "basis point",
-    "bps": "basis point",
-    "bp": "basis point",
-    "x": "times",
-    "times": "times",
-    "ms": "millisecond",
-    "milliseconds": "millisecond",
-    "second": "second",
-    "seconds": "second",
-    "minute": "minute",
-    "minutes": "minute",
-    "hour": "hour",
-    "hours": "hour",
-    "day": "day",
-    "days": "day",
-    "week": "week",
-    "weeks": "week",
-    "month": "month",
-    "months": "month",
-    "year": "year",
-    "years": "year",
-    "mm": "millimetre",
-    "cm": "centimetre",
-    "m": "metre",
-    "km": "kilometre",
-    "g": "gram",
-    "kg": "kilogram",
-    "ects": "ects",
-}
-# Units that change what the number means: they must stand on both sides.
-_STRICT_UNITS = {PERCENT, "percentage point", "basis point"}
-
-
-def _alternatives(words: Sequence[str]) -> str:
-    return "|".join(re.escape(w) for w in sorted(words, key=len, reverse=True))
-
-
 _SPACE = r"[ \t\u00a0\u202f]*"
 _MINUS = "[-\u2212\u2013]"  # hyphen, minus sign, en dash
-_MONEY = _alternatives(list(_CURRENCIES))
+_NUMBER_WORDS = (
+    "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|"
+    "fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|"
+    "sixty|seventy|eighty|ninety|hundred|thousand|and"
+)
+# "5 (five) million": the number once more in words.
+_IN_WORDS = rf"(?:{_SPACE}\((?:(?:{_NUMBER_WORDS})[ -]?)+\))?"
 _NUMBER = re.compile(
     r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d{1,3}(?:[\u00a0\u202f]\d{3})+(?!\d)|\d+)"
     r"(?:\.\d+)?(?:[eE][+-]?\d{1,3}(?!\w))?|\.\d+"
 )
 _BEFORE = re.compile(
     rf"(?P<sign>(?<![\w)]){_MINUS})?(?P<open>\({_SPACE})?"
-    rf"(?:(?<![^\W\d_])(?P<money>{_MONEY}){_SPACE})?"
+    rf"(?:(?<![^\W\d_])(?P<money>{MONEY_PATTERN}){_SPACE})?"
     rf"(?P<inner_open>\({_SPACE})?(?P<inner_sign>(?<![\w)]){_MINUS})?$",
     re.IGNORECASE,
 )
+_scales = "|".join(sorted(SCALES, key=len, reverse=True))
 _AFTER = re.compile(
-    rf"(?P<inner_close>{_SPACE}\))?"
+    rf"{_IN_WORDS}(?P<inner_close>{_SPACE}\))?"
     rf"(?:(?P<glue>{_SPACE}-?{_SPACE})"
-    rf"(?P<scale>{_alternatives(list(_SCALES))})(?!\w|-\d))?"
-    rf"(?:{_SPACE}-?{_SPACE}(?P<unit>{_alternatives([*_UNITS, *_CURRENCIES])})(?!\w))?"
+    rf"(?P<scale>{_scales})(?!\w|-\d))?"
+    rf"(?:{_SPACE}-?{_SPACE}(?P<unit>{UNIT_PATTERN})(?!\w))?"
     rf"(?P<close>{_SPACE}\))?",
+    re.IGNORECASE,
+)
+_SCALE_ON_NEXT_LINE = re.compile(
+    r"(?<=\d)[ \t]*\r?\n[ \t]*(?=(?:thousand|million|billion|trillion)s?\b)",
+    re.IGNORECASE,
+)
+# "minus 5", but not "10 minus 5".
+_MINUS_WORD = re.compile(
+    r"(?<![\d%)])(?P<before>^|[^\w\s]\s*|[^\W\d]\s+)(?:minus|negative)\s+"
+    r"(?=[$€£¥₹]?\s?\.?\d)",
     re.IGNORECASE,
 )
 _LOOK_BACK = 16  # characters before a number that can hold its sign and currency
@@ -184,6 +112,8 @@ def quantities(text: str) -> list[Quantity]:
     >>> quantities("15%")[0].unit
     'percent'
     """
+    text = _SCALE_ON_NEXT_LINE.sub(" ", text)
+    text = _MINUS_WORD.sub(r"\g<before>-", text)
     found = (_quantity(text, match) for match in _NUMBER.finditer(text))
     return [quantity for quantity in found if quantity is not None]
 
@@ -219,8 +149,9 @@ def numeric_match(
     Notes
     -----
     Scale words count ($12 million = 12,000,000 USD). Percent, percentage points and
-    basis points must stand on both sides (15% is not 15); another unit must agree
-    when both sides name one, and may be left out on one.
+    basis points must stand on both sides (15% is not 15); another unit that is known
+    must agree when both sides name one, and may be left out on one. Units of one
+    quantity are converted by definition (5 km = 5,000 m, 100 bp = 1 percentage point).
 
     Examples
     --------
@@ -285,25 +216,24 @@ def _is_negative(
         return False
     if unit is None:
         return not (len(digits) == 4 and digits[:2] in ("19", "20"))
-    return unit == PERCENT or unit in _CURRENCIES.values()
+    return unit == PERCENT or unit in CURRENCY_NAMES
 
 
 def _scale_and_unit(
     before: re.Match[str], after: re.Match[str]
 ) -> tuple[int, str | None]:
     """Power of ten and unit, with "m" read as million only beside money."""
-    unit = _CURRENCIES.get((before["money"] or "").lower())
-    word = (after["unit"] or "").lower()
-    unit = _CURRENCIES.get(word) or _UNITS.get(word) or unit
+    money = CURRENCIES.get((before["money"] or "").lower())
+    named = unit_name(after["unit"]) if after["unit"] else None
+    unit = named if money is None or named in CURRENCY_NAMES else money
     scale = after["scale"]
     if scale is None:
         return 0, unit
     letters = scale.lower()
-    glued = scale in _SCALES_GLUED and not after["glue"]
-    is_money = unit in _CURRENCIES.values()
-    if letters in _SCALES_OF_MONEY and not (glued or is_money):
-        return 0, unit or _UNITS.get(letters)
-    return _SCALES[letters], unit
+    sure = scale == "MM" or (scale in SCALES_GLUED and not after["glue"])
+    if letters in SCALES_OF_MONEY and not (sure or unit in CURRENCY_NAMES):
+        return 0, unit or unit_name(scale)
+    return SCALES[letters], unit
 
 
 def _all_matched(
@@ -326,12 +256,14 @@ def _all_matched(
 
 
 def _same(given: Quantity, wanted: Quantity, tolerance: Decimal | None) -> bool:
-    if given.unit != wanted.unit:
+    (of, size), (wanted_of, wanted_size) = map(in_base_units, (given.unit, wanted.unit))
+    if of != wanted_of:
         named = given.unit is not None and wanted.unit is not None
-        if named or {given.unit, wanted.unit} & _STRICT_UNITS:
+        if named or {given.unit, wanted.unit} & STRICT_UNITS:
             return False
+        size = wanted_size  # one side names no unit: it is that of the other
     with localcontext(prec=_DIGITS):
-        gap = abs(given.value - wanted.value)
+        gap = abs(given.value * size - wanted.value * wanted_size)
         if tolerance is not None:
-            return gap <= tolerance * abs(wanted.value)
-        return 2 * gap <= wanted.step
+            return gap <= tolerance * abs(wanted.value * wanted_size)
+        return 2 * gap <= wanted.step * wanted_size
