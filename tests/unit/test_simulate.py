@@ -9,7 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import onechange as oc
 from onechange.errors import InputError
+from onechange.report import render
+from onechange.report.context import make_context
+from onechange.report.question_table import question_table
 from onechange.score import score
 from onechange.simulate import QUESTION_TYPES, QuestionType, simulate, traces
 from onechange.simulate.design import METRICS
@@ -177,6 +181,53 @@ def test_example_numbers_have_fixed_decimals_and_missing_ones_are_null():
     rows = [json.loads(line) for line in text.splitlines()]
     assert any(row["correctness"] is None for row in rows)
     assert all(isinstance(row["hit_at_5"], int | None) for row in rows)
+
+
+def _example_rows(arm: str) -> list[dict]:
+    text = example_files(example())[f"{arm}.jsonl"]
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("arm", ["baseline", "variant"])
+def test_an_answer_of_the_example_is_the_reference_where_it_is_correct(arm):
+    for row in _example_rows(arm):
+        if row["correctness"] is not None:
+            right = row["answer"] == row["reference"]
+            assert right == (row["correctness"] == 1), row["question_id"]
+        elif row["status"] == "failed":
+            assert row["answer"] is None
+
+
+def test_the_evidence_of_the_example_says_why_a_retrieval_hit():
+    for arm, depth in (("baseline", 3), ("variant", 8)):
+        for row in _example_rows(arm):
+            if row["status"] == "failed":
+                continue
+            needed, context = row["evidence"].split("; in context ")
+            needed = set(needed.removeprefix("needed ").split(", "))
+            pages = context.split(", ")
+            assert len(pages) == depth
+            if row["hit_at_5"] is not None:
+                assert bool(needed & set(pages[:5])) == (row["hit_at_5"] == 1)
+
+
+def test_both_arms_of_the_example_are_shown_side_by_side():
+    folder = resources.files("onechange") / "examples" / "rag_top_k"
+    plan = oc.Plan.load(folder / "plan.toml")
+    arms = [
+        oc.read(folder / f"{arm}.jsonl", columns=plan.columns)
+        for arm in ("baseline", "variant")
+    ]
+    text = render(oc.compare(*arms, plan), "markdown")
+    assert "| baseline answer | variant answer |" in text
+    page = question_table(make_context(oc.compare(*arms, plan)))
+    assert set(page["texts"]) >= {"question", "reference", "answer", "evidence"}
+
+
+def test_the_files_of_the_example_stay_small():
+    files = example_files(example())
+    for arm in ("baseline", "variant"):
+        assert len(files[f"{arm}.jsonl"].encode()) < 400_000
 
 
 @pytest.mark.parametrize("arm", ["baseline", "variant"])

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLE_SEED", "example", "example_files", "write_example"]
 
 EXAMPLE_SEED = 9
+DECLINED = "The passages do not say."
+UNANSWERABLE = "(the report does not say)"
 
 
 def example(*, seed: int = EXAMPLE_SEED) -> Simulation:
@@ -44,13 +46,14 @@ def example_files(simulation: Simulation) -> dict[str, str]:
     dict of str to str
         File name to content, with numbers of fixed decimals.
     """
+    records = {arm: traces(simulation, arm) for arm in ("baseline", "variant")}
     return {
-        "baseline.jsonl": _jsonl(simulation.baseline),
+        "baseline.jsonl": _jsonl(simulation.baseline, records["baseline"]),
         "baseline.settings.toml": _toml(simulation.baseline_settings),
-        "baseline.traces.jsonl": _lines(traces(simulation, "baseline")),
-        "variant.jsonl": _jsonl(simulation.variant),
+        "baseline.traces.jsonl": _lines(records["baseline"]),
+        "variant.jsonl": _jsonl(simulation.variant, records["variant"]),
         "variant.settings.toml": _toml(simulation.variant_settings),
-        "variant.traces.jsonl": _lines(traces(simulation, "variant")),
+        "variant.traces.jsonl": _lines(records["variant"]),
     }
 
 
@@ -66,20 +69,41 @@ def write_example(folder: Path) -> None:
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
-def _jsonl(frame: pd.DataFrame) -> str:
+def _jsonl(frame: pd.DataFrame, records: list[dict[str, Any]]) -> str:
+    """Write rows with their texts between what they are about and the scores."""
     import json
 
     columns = list(frame.columns)
     lines = []
-    for row in frame.itertuples(index=False, name=None):
-        cells = (
+    for row, record in zip(
+        frame.itertuples(index=False, name=None), records, strict=True
+    ):
+        cells = dict(zip(columns, row, strict=True))
+        scores = {name: cells.pop(name) for name in DECIMALS}
+        written = [
+            f"{json.dumps(name)}: {json.dumps(value)}"
+            for name, value in {**cells, **_texts(record)}.items()
+        ]
+        written += [
             f"{json.dumps(name)}: {_number(value, DECIMALS[name])}"
-            if name in DECIMALS
-            else f"{json.dumps(name)}: {json.dumps(value)}"
-            for name, value in zip(columns, row, strict=True)
-        )
-        lines.append("{" + ", ".join(cells) + "}\n")
+            for name, value in scores.items()
+        ]
+        lines.append("{" + ", ".join(written) + "}\n")
     return "".join(lines)
+
+
+def _texts(record: dict[str, Any]) -> dict[str, str | None]:
+    """Say what was asked for, what was answered, and which pages were at hand."""
+    needed = ", ".join(record["evidence"]) or "none"
+    evidence = f"needed {needed}"
+    if "retrieved" in record:
+        evidence += f"; in context {', '.join(record['retrieved'])}"
+    declined = DECLINED if record["status"] == "insufficient_evidence" else None
+    return {
+        "reference": " ".join(record["reference"]) or UNANSWERABLE,
+        "answer": record.get("answer", declined),
+        "evidence": evidence,
+    }
 
 
 def _lines(records: list[dict[str, Any]]) -> str:
