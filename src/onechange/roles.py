@@ -24,6 +24,7 @@ import numpy as np
 
 from onechange import cells
 from onechange.cells import is_number
+from onechange.display import shorten
 from onechange.errors import InputError
 from onechange.results import Columns, FloatArray
 from onechange.stats.estimate import Note
@@ -392,7 +393,7 @@ def _note_inferred(
 
 
 def _listed(names: Iterable[str]) -> str:
-    found = [str(name)[:60] for name in names]
+    found = [shorten(str(name), 60) for name in names]
     shown = ", ".join(found[: 2 * _SHOWN])
     if len(found) > 2 * _SHOWN:
         shown += f" and {len(found) - 2 * _SHOWN} more"

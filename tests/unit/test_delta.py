@@ -118,3 +118,9 @@ def test_a_run_counts_the_questions_without_a_cluster_label() -> None:
     comparison = oc.compare(frame, frame.assign(m=frame["m"] + 0.1), plan)
     assert comparison.deltas[0].n_clusters == 5
     assert "cluster-unlabelled" in {n.code for n in comparison.audit.notes}
+
+
+def test_one_question_has_no_intervals_that_could_disagree() -> None:
+    delta = oc.paired_delta([1.0], [0.0])
+    assert delta.interval is None
+    assert "bootstrap-and-permutation-disagree" not in {n.code for n in delta.notes}

@@ -468,3 +468,11 @@ def test_reading_a_table_imports_neither_pandas_nor_scipy() -> None:
 def test_results_are_given_back_as_they_are() -> None:
     results = read(folder(15) / "baseline.csv")
     assert read(results) is results
+
+
+def test_a_long_name_in_the_note_on_roles_shows_that_it_is_cut() -> None:
+    name = "answer_relevance_" * 6
+    frame = pd.DataFrame({"question_id": ["a", "b"], name: [0.1, 0.2]})
+    (note,) = [n for n in read(frame).notes if n.code == "role-inferred"]
+    assert name[:59] + "…" in note.text
+    assert name not in note.text

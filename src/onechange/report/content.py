@@ -73,7 +73,8 @@ def _notes_section(context: Context, n_main: int) -> Section | None:
     if not items:
         return None
     intro = Paragraph(
-        "Raised numbers in the tables point here; docs/notes.md explains every code."
+        "Raised numbers in the tables point here. What a code means, and what to do, "
+        "is in the documentation of onechange under “Notes”."
     )
     main, rest = tuple(items[:n_main]), tuple(items[n_main:])
     return Section(
