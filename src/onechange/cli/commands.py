@@ -202,7 +202,10 @@ def _audit_file(words: dict[str, Any], plan: Plan) -> None:
             gold=words["gold"],
         )
     if not words["quiet"]:
-        print_out(render_contents(path.name, contents, format=words["format"]))
+        width = terminal_columns()
+        print_out(
+            render_contents(path.name, contents, format=words["format"], width=width)
+        )
 
 
 def _variants(words: dict[str, Any]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from onechange import __version__
@@ -11,11 +12,12 @@ from onechange.display import (
     format_exact,
     format_number,
     markdown_table,
-    text_table,
 )
 from onechange.errors import OnechangeError
 from onechange.formats.contents import Contents, SystemContents
+from onechange.report.document import Column, Table
 from onechange.report.json_output import SCHEMA
+from onechange.report.table_text import fitted_table, wrapped
 
 __all__ = ["render_contents"]
 
@@ -24,7 +26,9 @@ SYSTEMS = ("system", "questions", "trials", "rows", "unscored", "failed")
 METRICS = ("system", "metric", "scored rows", "mean")
 
 
-def render_contents(name: str, contents: Contents, *, format: str = "text") -> str:
+def render_contents(
+    name: str, contents: Contents, *, format: str = "text", width: int = 100
+) -> str:
     """Write what a file holds.
 
     Parameters
@@ -35,6 +39,8 @@ def render_contents(name: str, contents: Contents, *, format: str = "text") -> s
         As `formats.list_contents` gives it.
     format : str
         ``text``, ``markdown`` or ``json``.
+    width : int
+        Columns of text.
 
     Returns
     -------
@@ -53,17 +59,28 @@ def render_contents(name: str, contents: Contents, *, format: str = "text") -> s
         raise OnechangeError(
             f'audit format "{format}" is unknown; choose one of {", ".join(FORMATS)}.'
         )
-    table = text_table if format == "text" else markdown_table
     kind = contents.format or "rows of one system"
-    parts = [
-        f"{name}: {kind}",
-        table(SYSTEMS, [_system_row(s) for s in contents.systems], "lrrrrr"),
-        table(
-            METRICS, [row for s in contents.systems for row in _metric_rows(s)], "llrr"
-        ),
-    ]
-    parts += [line for s in contents.systems for line in _lines(s)]
-    return "\n\n".join(parts) + "\n"
+    systems = [_system_row(s) for s in contents.systems]
+    metrics = [row for s in contents.systems for row in _metric_rows(s)]
+    lines = [line for s in contents.systems for line in _lines(s)]
+    if format == "text":
+        tables = [_text_table(SYSTEMS, systems, width)]
+        tables += [_text_table(METRICS, metrics, width)] if metrics else []
+        lines = ["\n".join(wrapped(line, width, rest="  ")) for line in lines]
+    else:
+        tables = [markdown_table(SYSTEMS, systems, "lrrrrr")]
+        tables.append(markdown_table(METRICS, metrics, "llrr"))
+    return "\n\n".join([f"{name}: {kind}", *tables, *lines]) + "\n"
+
+
+def _text_table(
+    titles: Sequence[str], rows: Sequence[Sequence[str]], width: int
+) -> str:
+    columns = tuple(
+        Column(title, "l" if title in ("system", "metric") else "r") for title in titles
+    )
+    table = Table(columns, tuple(map(tuple, rows)))
+    return "\n".join(fitted_table([table], width))
 
 
 def _system_row(system: SystemContents) -> list[str]:
