@@ -50,6 +50,7 @@ COUNTED_STATES = 7e4  # per half, 32 questions without ties: some milliseconds
 COARSEST = 120  # the coarsest lattice looked for, in units of the finest
 SAMPLED_TERMS = 256  # enough terms to tell that a lobe is negligible
 SERIES_VALUES = 256
+SPARE = 1.2  # tilts that are deeper than the point
 ROUNDED = 1e-9  # share that a table gives to some digits
 DOMINATING = 60.0  # square of a size against the sum of all other squares
 
@@ -235,7 +236,7 @@ def _inverted(sizes: FloatArray, counts: IntArray, room: float, route: Route) ->
     point = total - 2.0 * room
     if route.reach > 0.0 and point**2 <= SHALLOW**2 * variance:
         return _shallow(sizes, counts, point, route)
-    law = sign_law(sizes, counts)
+    law = sign_law(sizes, counts, depth=abs(point) / variance**0.5)
     if point >= 0.0:
         return upper_tail(law, point, reach=route.reach, centres=route.centres)
     tail = upper_tail(law, -point, reach=route.reach, centres=route.centres)
@@ -246,7 +247,7 @@ def _shallow(sizes: FloatArray, counts: IntArray, point: float, route: Route) ->
     """P(Σ ±a ≥ x) for a point of a few standard deviations."""
     weight, here = counts.astype(np.float64), np.array([point])
     some = Frequencies.of(np.array([np.sum(weight * sizes**2)]), here)
-    series = _series(sizes, counts)
+    series = _series(sizes, counts, 0.0)
     if series is None:
         main = products(sizes[None, :], weight, some.main)
     else:
@@ -258,7 +259,7 @@ def _shallow(sizes: FloatArray, counts: IntArray, point: float, route: Route) ->
     return replace(Tail.of(share), error=error / share)
 
 
-def sign_law(sizes: FloatArray, counts: IntArray) -> Law:
+def sign_law(sizes: FloatArray, counts: IntArray, *, depth: float = 0.0) -> Law:
     """Law of a sum with random signs, through power sums where values are many.
 
     Parameters
@@ -266,18 +267,23 @@ def sign_law(sizes: FloatArray, counts: IntArray) -> Law:
     sizes : ndarray of float, shape (n_values,)
         Distinct positive values, ascending.
     counts : ndarray of int, shape (n_values,)
+    depth : float
+        Standard deviations of the point whose tail is wanted.
 
     Returns
     -------
     Law
     """
-    return _series(sizes, counts) or SignLaw(sizes, counts)
+    return _series(sizes, counts, depth) or SignLaw(sizes, counts)
 
 
-def _series(sizes: FloatArray, counts: IntArray) -> SeriesSignLaw | None:
+def _series(sizes: FloatArray, counts: IntArray, depth: float) -> SeriesSignLaw | None:
     if sizes.size <= SERIES_VALUES:
         return None
-    return SeriesSignLaw.of(power_sums(sizes, counts, centre=0.0), 0.0)
+    # The tilt is about the depth; frequencies to 9.5 standard errors are taken.
+    reach = SPARE * float(np.hypot(9.5, depth))
+    base = power_sums(sizes, counts, centre=0.0, reach=reach)
+    return SeriesSignLaw.of(base, 0.0)
 
 
 def _work(integers: IntArray, counts: IntArray, allowed: int) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onechange.stats.sawtooth import Frequencies, products
-from onechange.stats.series import PowerSums, SeriesSignLaw, power_sums
+from onechange.stats.series import PowerSums, moved_sign_functions, power_sums
 
 __all__ = [
     "MeanShares",
@@ -22,6 +22,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 SERIES_VALUES = 600
+REACH = 10.0  # standard errors; the main lobe ends before
 ASIDE = 0.02  # distance of the two first trial values, in spreads
 SOLVED = 1e-4  # in probits; one more step squares it
 STEPS = 6
@@ -109,16 +110,11 @@ class MeanShares:
         """Shares from the main lobe."""
         if self.base is None:
             return some.tails(points, products(sizes, self.counts, some.main))
-        shifts = sizes[:, 0] - self.values[0]
-        rows = []
-        for shift, own in zip(shifts.tolist(), sizes, strict=True):
-            law = SeriesSignLaw.of(self.base, self.base.centre + shift)
-            rows.append(
-                products(own[None, :], self.counts, some.main)[0]
-                if law is None
-                else law.tilted(0.0, some.main).real
-            )
-        return some.tails(points, np.vstack(rows))
+        shifts = sizes[:, 0] - self.values[0] + self.base.centre
+        main = moved_sign_functions(self.base, shifts, some.main)
+        if main is None:
+            main = products(sizes, self.counts, some.main)
+        return some.tails(points, main)
 
 
 def mean_shares(values: FloatArray, sizes: FloatArray, counts: IntArray) -> MeanShares:
@@ -140,7 +136,7 @@ def mean_shares(values: FloatArray, sizes: FloatArray, counts: IntArray) -> Mean
     moved = values - mean * sizes
     base = None
     if values.size > SERIES_VALUES and bool(np.all(sizes == 1.0)):
-        base = power_sums(moved, counts)
+        base = power_sums(moved, counts, reach=REACH)
     return MeanShares(mean, moved, sizes, weight, base)
 
 

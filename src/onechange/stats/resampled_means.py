@@ -132,13 +132,13 @@ class ResampledMean:
     @property
     def accurate(self) -> bool:
         """Whether quantiles are good to a millionth of a value's deviation."""
-        return self.error <= 2.0 * ACCEPTED * self.n_draws**0.5
+        accuracy = float(np.sqrt(self.n_draws))
+        return self.error <= 2.0 * ACCEPTED * accuracy
 
     @property
     def has_lobes(self) -> bool:
         """Whether frequencies beyond the main lobe count."""
-        found: bool = len(self.far) > 0
-        return found
+        return len(self.far) > 0
 
     def at_most(self, point: float) -> float:
         """Probability of at most a point, an atom there halved."""

@@ -16,7 +16,7 @@ __all__ = ["NO_CENTRES", "SHALLOW", "Frequencies", "products"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-SHALLOW = 3.5  # standard deviations; errors stay below 1e-10 of such a tail
+SHALLOW = 4.5  # standard deviations; errors stay below 1e-9 of such a tail
 SIDES = 8.4  # standard deviations; e^(-z²/2) is 5e-16
 WIDER = 1.03  # room for trial values beside those the frequencies are made for
 REACH = 60.0  # reciprocal root mean squares of a term, at least

@@ -18,13 +18,19 @@ from numpy.typing import NDArray
 from onechange.stats.inversion import Law
 from onechange.stats.laws import MultinomialLaw, SignLaw
 
-__all__ = ["PowerSums", "SeriesMultinomialLaw", "SeriesSignLaw", "power_sums"]
+__all__ = [
+    "PowerSums",
+    "SeriesMultinomialLaw",
+    "SeriesSignLaw",
+    "moved_sign_functions",
+    "power_sums",
+]
 
 FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
 IntArray = NDArray[np.int64]
 
-REACH = 16.0  # frequencies in standard errors that the series must serve
+REACH = 16.0  # frequencies in standard errors that the series serve by default
 BULK = 0.45  # largest |z v| of the bulk
 LARGEST = 0.6  # the same with the shift; log cosh converges up to π/2
 MAX_ORDER = 40
@@ -65,7 +71,11 @@ class PowerSums:
 
 
 def power_sums(
-    values: FloatArray, counts: IntArray, *, centre: float | None = None
+    values: FloatArray,
+    counts: IntArray,
+    *,
+    centre: float | None = None,
+    reach: float = REACH,
 ) -> PowerSums:
     """Take one pass over distinct values.
 
@@ -77,6 +87,8 @@ def power_sums(
         Number of terms per value.
     centre : float, optional
         Subtracted from the values; the mean by default.
+    reach : float
+        Frequencies that are served, in reciprocal standard deviations of the sum.
 
     Returns
     -------
@@ -86,7 +98,7 @@ def power_sums(
     if centre is None:
         centre = float(np.sum(values * weight)) / float(np.sum(weight))
     moved = values - centre
-    radius = REACH / float(np.sqrt(np.sum(moved**2 * weight)))
+    radius = reach / float(np.sqrt(np.sum(moved**2 * weight)))
     first, last = np.searchsorted(moved, (-BULK / radius, BULK / radius))
     bulk, bulk_weight = moved[first:last], weight[first:last]
     scale = float(np.max(np.abs(bulk), initial=0.0)) or 1.0
@@ -192,6 +204,38 @@ class SeriesSignLaw:
     def _direct(self) -> SignLaw:
         sizes = np.abs(self.base.values + self.shift)
         return SignLaw(sizes, self.base.counts)
+
+
+def moved_sign_functions(
+    base: PowerSums, shifts: FloatArray, t: FloatArray
+) -> FloatArray | None:
+    """Characteristic functions of Σ ±(v + shift) for some shifts at once.
+
+    Parameters
+    ----------
+    base : PowerSums
+    shifts : ndarray of float, shape (n_laws,)
+    t : ndarray of float, shape (n_points,)
+        Frequencies within the radius of the power sums.
+
+    Returns
+    -------
+    ndarray of float, shape (n_laws, n_points), or None
+        None where a shift is too large for the series.
+    """
+    widest = shifts[np.argmax(np.abs(shifts))]
+    if SeriesSignLaw.of(base, float(widest)) is None:
+        return None
+    order = (base.sums.size - 1) // 2
+    coefficients, binomials, exponents = _expansion(order)
+    powers = (shifts / base.scale)[:, None] ** np.arange(2.0 * order + 1.0)
+    weights = binomials * base.sums[: 2 * order + 1]
+    even = coefficients * np.einsum("mrj,rj->mr", powers[:, exponents], weights)
+    square = -((t * base.scale) ** 2)
+    log = np.einsum("mr,rt->mt", even, square ** np.arange(1.0, order + 1.0)[:, None])
+    outer = np.multiply.outer(base.outliers + shifts[:, None], t)
+    cosines = np.cos(outer) ** base.outlier_counts[:, None]
+    return np.asarray(np.exp(log) * np.multiply.reduce(cosines, axis=1))
 
 
 def _even_sums(sums: FloatArray, shift: float, order: int) -> FloatArray:
