@@ -30,7 +30,7 @@ def diagnoses(
     metrics : sequence of Metric
         Resolved metrics.
     plan : Plan
-        Level, resamples and seed.
+        Level, resamples, seed and thresholds of the stages.
 
     Returns
     -------
@@ -38,7 +38,13 @@ def diagnoses(
     """
     methods = asked_methods(plan)
     found = (
-        diagnose(part.pairs, metrics, methods, variant_name=part.name)
+        diagnose(
+            part.pairs,
+            metrics,
+            methods,
+            thresholds=plan.thresholds,
+            variant_name=part.name,
+        )
         for part in variants
     )
     return tuple(diagnosis for diagnosis in found if diagnosis is not None)

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onechange.diagnosis import (
-    VARIES,
     correct_grounded,
     evidence_support,
     oracle_gap,
@@ -59,19 +58,34 @@ def test_no_known_category_gives_an_empty_table() -> None:
         transitions(["q1"], [], [])
 
 
-def test_trials_that_differ_are_a_category_of_their_own() -> None:
-    got = question_categories([0, 0, 1, 1, 2], ["A", None, "A", "B", None], 4)
-    assert got == ["A", VARIES, None, None]
+def test_a_question_has_the_category_of_most_of_its_trials() -> None:
+    question = [0, 0, 0, 1, 1, 2, 2, 3]
+    category = ["A", None, "A", "A", "B", "B", "own", None]
+    got = question_categories(question, category, 5, worst_first=["A", "B"])
+    # Equally many: the first in order; a category that is not in it stands before.
+    assert got == ["A", "A", "own", None, None]
+    again = question_categories(
+        question[::-1], category[::-1], 5, worst_first=["A", "B"]
+    )
+    assert again == got
 
 
 def test_correct_but_ungrounded_is_named() -> None:
-    one, zero, half = np.array([1.0]), np.array([0.0]), np.array([0.5])
+    one, zero = np.array([1.0]), np.array([0.0])
     table = correct_grounded(["q"], (one, zero), (one, one))
     assert table.questions == {
         ("correct but ungrounded", "correct and grounded"): ("q",)
     }
-    table = evidence_support(["q"], (zero, one), (half, one))
-    assert table.questions == {("no evidence but supported", VARIES): ("q",)}
+    tables = np.array([[0.0, 1.0, 1.0]]), np.array([[1.0, 1.0, 0.0]])
+    table = evidence_support(["q"], (zero, one), tables)
+    # One trial each of three categories: the worst counts.
+    assert table.questions == {
+        ("no evidence but supported", "no evidence but supported"): ("q",)
+    }
+    tables = np.array([[0.0, 1.0, 1.0]]), np.array([[0.0, 1.0, 1.0]])
+    assert evidence_support(["q"], (zero, one), tables).questions == {
+        ("no evidence but supported", "evidence and supported"): ("q",)
+    }
     table = evidence_support(["q"], (zero, np.array([np.nan])), (one, one))
     assert table.n_unknown_baseline == 1
 

@@ -128,17 +128,61 @@ def test_neither_row_order_nor_an_unpaired_question_changes_the_diagnosis(
         assert (one.counts, one.questions) == (two.counts, two.questions)
 
 
-def test_trials_that_disagree_are_a_category_of_their_own() -> None:
+def test_every_question_with_trials_has_one_category() -> None:
     before, after = _frames()
-    trials = pd.concat(
-        [
-            after.assign(trial=1),
-            after.assign(trial=2, failure_category="SUCCESS", correct=1.0),
-        ]
-    )
-    found = oc.compare(before, trials).diagnoses[0].failures
-    assert found is not None
-    assert found.questions["RETRIEVAL_MISS", "(differs between trials)"]
+    again = after.assign(trial=2, failure_category="SUCCESS", correct=1.0)
+    two = oc.compare(before, pd.concat([after.assign(trial=1), again])).diagnoses[0]
+    once = oc.compare(before, after).diagnoses[0]
+    assert two.failures is not None
+    assert once.failures is not None
+    # One of two trials: the earlier step of the pipeline counts.
+    assert two.failures.counts == once.failures.counts
+    three = oc.compare(
+        before, pd.concat([after.assign(trial=1), again, again.assign(trial=3)])
+    ).diagnoses[0]
+    assert three.failures is not None
+    assert {after for _, after in three.failures.questions} == {"SUCCESS"}
+
+
+def test_the_plan_sets_the_thresholds_of_the_stages(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text("[diagnosis]\nfaithfulness = 0.95\ncontext_recall = 0.2\n")
+    plan = oc.Plan.load(path)
+    frames = [
+        pd.DataFrame(
+            {
+                "question_id": [f"q{i}" for i in range(10)],
+                "faithfulness": [0.9] * 10,
+                "context_recall": [0.3] * 9 + [0.4],
+            }
+        )
+        for _ in range(2)
+    ]
+    for given, low in ((None, (True, False)), (plan, (False, True))):
+        (found, _) = oc.compare(*frames, given).diagnoses[0].readings
+        read = {finding.metric: finding for finding in found}
+        names = ("context_recall", "faithfulness")
+        assert tuple(read[name].low for name in names) == low
+    assert read["faithfulness"].threshold == 0.95
+    assert read["answer_relevance"].threshold == 0.7
+
+
+@pytest.mark.parametrize(
+    ("line", "fact"),
+    [
+        ("faithfullness = 0.9", 'plan.toml:2: .*did you mean "faithfulness"'),
+        ("faithfulness = 1.5", "plan.toml:2: diagnosis.faithfulness: is 1.5; give"),
+        ("faithfulness = nan", "plan.toml:2: diagnosis.faithfulness: is nan; give"),
+        ('faithfulness = "high"', "give a number"),
+    ],
+)
+def test_a_threshold_that_is_none_names_its_line(
+    tmp_path: Path, line: str, fact: str
+) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(f"[diagnosis]\n{line}\n")
+    with pytest.raises(oc.PlanError, match=fact):
+        oc.Plan.load(path)
 
 
 # ---------------------------------------------------------------- outputs

@@ -11,7 +11,6 @@ from onechange.diagnosis.reading import STAGE_THRESHOLDS, StageFinding, stage_re
 from onechange.diagnosis.transitions import (
     CORRECT_GROUNDED,
     EVIDENCE_SUPPORT,
-    VARIES,
     Transitions,
     correct_grounded,
     evidence_support,
@@ -23,7 +22,6 @@ __all__ = [
     "CORRECT_GROUNDED",
     "EVIDENCE_SUPPORT",
     "STAGE_THRESHOLDS",
-    "VARIES",
     "ArmStages",
     "Diagnosis",
     "OracleGap",

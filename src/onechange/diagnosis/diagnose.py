@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 from onechange.delta import Methods
 from onechange.diagnosis.attribution import StageAttribution, stage_attribution
 from onechange.diagnosis.oracle import OracleGap, oracle_gap
-from onechange.diagnosis.reading import StageFinding, is_read, stage_reading
+from onechange.diagnosis.reading import (
+    STAGE_THRESHOLDS,
+    StageFinding,
+    is_read,
+    stage_reading,
+)
 from onechange.diagnosis.transitions import (
     Transitions,
     correct_grounded,
@@ -100,6 +105,7 @@ def diagnose(
     metrics: Sequence[Metric],
     methods: Methods,
     *,
+    thresholds: Mapping[str, float] | None = None,
     variant_name: str = "variant",
 ) -> Diagnosis | None:
     """Diagnose the paired questions of a variant.
@@ -114,6 +120,8 @@ def diagnose(
         Resolved metrics, for direction and range.
     methods : Methods
         Level, resamples and seed.
+    thresholds : mapping of str to float, optional
+        Score to the value below which its stage is low; 0.7 where none is given.
     variant_name : str
         Name of the variant.
 
@@ -130,7 +138,7 @@ def diagnose(
         if first not in flags or second not in flags:
             return None
         b, v = (
-            (_means(pairs, arm, str(first)), _means(pairs, arm, str(second)))
+            (_table(pairs, arm, str(first)), _table(pairs, arm, str(second)))
             for arm in ("baseline", "variant")
         )
         return b, v
@@ -138,7 +146,7 @@ def diagnose(
     support = crossed(EVIDENCE, GROUNDED)
     grounded = crossed(correct, GROUNDED)
     oracle = tuple(_oracle_gaps(pairs, metrics, methods))
-    readings = _readings(pairs)
+    readings = _readings(pairs, {**STAGE_THRESHOLDS, **(thresholds or {})})
     failures = _failures(pairs, ids)
     attribution = None
     if correct is not None and EVIDENCE in flags:
@@ -180,6 +188,10 @@ def _means(pairs: Pairs, arm: str, metric: str) -> FloatArray:
     return question_means(pairs, arm, metric)[pairs.paired]
 
 
+def _table(pairs: Pairs, arm: str, metric: str) -> FloatArray:
+    return trial_table(pairs, arm, metric)[pairs.paired]
+
+
 def _attribution(pairs: Pairs, correct: str, methods: Methods) -> StageAttribution:
     arms = [
         tuple(
@@ -207,7 +219,10 @@ def _failures(pairs: Pairs, ids: Sequence[str]) -> Transitions | None:
     found = []
     for arm in arms:
         names = question_categories(
-            arm.question.tolist(), arm.texts[FAILURE].tolist(), size
+            arm.question.tolist(),
+            arm.texts[FAILURE].tolist(),
+            size,
+            worst_first=_WALK,
         )
         found.append([names[i] for i in np.flatnonzero(pairs.paired)])
     if all(name is None for names in found for name in names):
@@ -261,7 +276,9 @@ def _unit_range(arms: Sequence[Arms]) -> tuple[float, float] | None:
     return (0.0, 1.0) if binary else None
 
 
-def _readings(pairs: Pairs) -> tuple[tuple[StageFinding, ...], ...]:
+def _readings(
+    pairs: Pairs, thresholds: Mapping[str, float]
+) -> tuple[tuple[StageFinding, ...], ...]:
     """Read each arm's own means over the paired questions."""
     found = []
     for name, arm in (("baseline", pairs.baseline), ("variant", pairs.variant)):
@@ -270,6 +287,6 @@ def _readings(pairs: Pairs) -> tuple[tuple[StageFinding, ...], ...]:
             values = _means(pairs, name, metric)
             known = values[np.isfinite(values)]
             means[metric] = float(known.mean()) if known.size else None
-        found.append(stage_reading(means))
+        found.append(stage_reading(means, thresholds=thresholds))
     measured = [sum(f.value is not None for f in findings) for findings in found]
     return tuple(found) if min(measured) >= _FEWEST_READ else ()

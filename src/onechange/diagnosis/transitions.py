@@ -21,7 +21,6 @@ from onechange.stats.symmetry import bowker_test, stuart_maxwell_test
 __all__ = [
     "CORRECT_GROUNDED",
     "EVIDENCE_SUPPORT",
-    "VARIES",
     "Transitions",
     "correct_grounded",
     "evidence_support",
@@ -31,7 +30,6 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 
-VARIES = "(differs between trials)"
 EVIDENCE_SUPPORT = (
     "evidence and supported",
     "evidence but unsupported",
@@ -166,8 +164,10 @@ def question_categories(
     question: Sequence[int] | NDArray[np.int64],
     category: Sequence[str | None],
     n_questions: int,
+    *,
+    worst_first: Sequence[str] = (),
 ) -> list[str | None]:
-    """Reduce the rows of an arm to one category a question.
+    """Reduce the rows of an arm to one category a question: that of most trials.
 
     Parameters
     ----------
@@ -177,25 +177,32 @@ def question_categories(
         Category of each row; None is not known.
     n_questions : int
         Number of questions.
+    worst_first : sequence of str
+        Order of the categories: of those that equally many trials have, the first
+        counts. Others stand before them, by name.
 
     Returns
     -------
     list of (str or None)
-        The category shared by all known trials of a question, `VARIES` when they
-        differ, None when none is known.
+        None when no trial has a known category.
 
     Examples
     --------
-    >>> question_categories([0, 0, 1, 1], ["A", "A", "A", "B"], 3)
-    ['A', '(differs between trials)', None]
+    >>> question_categories([0, 0, 0, 1, 1], ["A", "B", "B", "A", "B"], 3,
+    ...                     worst_first=["A", "B"])
+    ['B', 'A', None]
     """
-    result: list[str | None] = [None] * n_questions
+    rank = {name: at for at, name in enumerate(worst_first)}
+    counts: list[Counter[str]] = [Counter() for _ in range(n_questions)]
     for at, name in zip(question, category, strict=True):
-        if name is None:
-            continue
-        known = result[at]
-        result[at] = name if known in (None, name) else VARIES
-    return result
+        if name is not None:
+            counts[at][name] += 1
+    return [
+        min(found, key=lambda name: (-found[name], rank.get(name, -1), name))
+        if found
+        else None
+        for found in counts
+    ]
 
 
 def evidence_support(
@@ -209,14 +216,15 @@ def evidence_support(
     ----------
     question_id : sequence of str, length n_questions
         Questions that are in both arms.
-    baseline, variant : tuple of two ndarray of float, shape (n_questions,)
+    baseline, variant : tuple of two ndarray of float, shape (n_questions, n_trials)
         Evidence present and answer supported (every claim is), each 0 or 1; NaN is
-        not known. Means of trials strictly between 0 and 1 give `VARIES`.
+        not known. One column a trial, or shape (n_questions,).
 
     Returns
     -------
     Transitions
-        Over the categories of `EVIDENCE_SUPPORT`.
+        Over the categories of `EVIDENCE_SUPPORT`; a question has that of most of its
+        trials, and of equally many the worse one.
     """
     return _crossed(question_id, baseline, variant, EVIDENCE_SUPPORT)
 
@@ -232,14 +240,15 @@ def correct_grounded(
     ----------
     question_id : sequence of str, length n_questions
         Questions that are in both arms.
-    baseline, variant : tuple of two ndarray of float, shape (n_questions,)
-        Answer correct and answer grounded, each 0 or 1; NaN is not known. Means of
-        trials strictly between 0 and 1 give `VARIES`.
+    baseline, variant : tuple of two ndarray of float, shape (n_questions, n_trials)
+        Answer correct and answer grounded, each 0 or 1; NaN is not known. One column a
+        trial, or shape (n_questions,).
 
     Returns
     -------
     Transitions
-        Over the categories of `CORRECT_GROUNDED`.
+        Over the categories of `CORRECT_GROUNDED`; a question has that of most of its
+        trials, and of equally many the worse one.
 
     Examples
     --------
@@ -258,17 +267,26 @@ def _crossed(
     variant: tuple[FloatArray, FloatArray],
     names: tuple[str, str, str, str],
 ) -> Transitions:
-    arms = [
-        [_cell(float(a), float(b), names) for a, b in zip(*arm, strict=True)]
-        for arm in (baseline, variant)
+    arms = [_majority(arm, names) for arm in (baseline, variant)]
+    return transitions(question_id, *arms, categories=names)
+
+
+def _majority(
+    arm: tuple[FloatArray, FloatArray], names: tuple[str, str, str, str]
+) -> list[str | None]:
+    first, second = (
+        np.asarray(part, np.float64).reshape(len(part), -1) for part in arm
+    )
+    question = np.repeat(np.arange(len(first)), first.shape[1])
+    cells = [
+        _cell(float(a), float(b), names)
+        for a, b in zip(first.ravel(), second.ravel(), strict=True)
     ]
-    return transitions(question_id, *arms, categories=(*names, VARIES))
+    return question_categories(question, cells, len(first), worst_first=names[::-1])
 
 
 def _cell(first: float, second: float, names: tuple[str, ...]) -> str | None:
-    """Category of one question: both, the first alone, the second alone, neither."""
+    """Category of one answer: both, the first alone, the second alone, neither."""
     if not (np.isfinite(first) and np.isfinite(second)):
         return None
-    if first not in (0.0, 1.0) or second not in (0.0, 1.0):
-        return VARIES
     return names[2 * (first == 0.0) + (second == 0.0)]

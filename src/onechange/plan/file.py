@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from onechange.errors import PlanError
-from onechange.plan.keys import Key, did_you_mean
+from onechange.plan.keys import STAGE_SCORES, Key, did_you_mean
 
 __all__ = ["PLAN_KEYS", "PlanFile", "read_plan_file"]
 
@@ -75,6 +75,7 @@ PLAN_KEYS: dict[str, dict[str, str]] = {
         "primaries": "text",
         "bounds": "text",
     },
+    "diagnosis": dict.fromkeys(STAGE_SCORES, "number"),
 }
 _REQUIRED = {
     "experiment.change": "setting",
@@ -83,7 +84,7 @@ _REQUIRED = {
     "guardrail": "metric",
 }
 _ARRAYS = ("metric", "guardrail")  # must be [[...]]; primary may be either
-_TABLES = ("experiment", "data", "metric", "primary", "guardrail", "analysis")
+_TABLES = tuple(name for name in PLAN_KEYS if "." not in name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 from onechange.errors import PlanError
@@ -12,6 +12,7 @@ __all__ = [
     "ADJUSTMENTS",
     "BUILT_IN_RATES",
     "EQUAL_WEIGHTS",
+    "STAGE_SCORES",
     "STATISTICS",
     "Key",
     "PlanKeyError",
@@ -20,6 +21,7 @@ __all__ = [
     "check_not_negative",
     "check_one_of",
     "check_range",
+    "check_thresholds",
     "check_whole",
     "comma_list",
     "did_you_mean",
@@ -31,6 +33,13 @@ Key = tuple[str | int, ...]
 BUILT_IN_RATES = {"failed": "lower", "unscored": "lower", "answered": "higher"}
 STATISTICS = ("mean", "p50", "p90", "p95", "p99", "loss_rate")
 EQUAL_WEIGHTS = "equal"  # in place of a mix: the macro average
+# Scores that the diagnosis reads stage by stage, and their lowest value.
+STAGE_SCORES = {
+    "context_recall": 0.0,
+    "context_precision": 0.0,
+    "faithfulness": 0.0,
+    "answer_relevance": -1.0,
+}
 ADJUSTMENTS = ("max-t", "holm", "bh", "none")
 
 
@@ -123,6 +132,28 @@ def check_range(name: str, declared: Sequence[float]) -> tuple[float, float]:
             "finite numbers.",
         )
     return float(values[0]), float(values[1])
+
+
+def check_thresholds(thresholds: Mapping[str, float]) -> None:
+    """Refuse a threshold of a score that no stage is read from, or out of its range.
+
+    Raises
+    ------
+    PlanKeyError
+        With the key below ``diagnosis``.
+    """
+    for name, value in thresholds.items():
+        if name not in STAGE_SCORES:
+            raise PlanKeyError(
+                ("diagnosis", name), f"unknown key; {did_you_mean(name, STAGE_SCORES)}"
+            )
+        low = STAGE_SCORES[name]
+        if not (is_number(value) and low <= value <= 1.0):
+            raise PlanKeyError(
+                ("diagnosis", name),
+                f"is {value}; give a number from {low:g} to 1, below which the score "
+                "is low.",
+            )
 
 
 def comma_list(values: Sequence[object]) -> str:

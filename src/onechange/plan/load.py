@@ -36,6 +36,7 @@ def plan_arguments(source: PlanFile) -> dict[str, Any]:
         "guardrails": _listed(source, "guardrail", Guardrail),
         "metrics": _listed(source, "metric", Metric),
         "analysis": _analysis(source),
+        "thresholds": source.tables.get("diagnosis", {}),
         **_data(source),
         **_experiment(source),
     }

@@ -15,6 +15,7 @@ from onechange.plan.keys import (
     EQUAL_WEIGHTS,
     Key,
     PlanKeyError,
+    check_thresholds,
     did_you_mean,
 )
 from onechange.plan.load import placed, plan_arguments
@@ -60,6 +61,8 @@ class Plan:
         The one declared change.
     accepted_changes : sequence of str
         Further settings that may differ.
+    thresholds : mapping of str to float
+        Score of a stage (``faithfulness`` …) to the value below which it is low.
     sha256 : str, optional
         Hash of the plan file.
     deviations : sequence of str
@@ -92,6 +95,7 @@ class Plan:
     stage: str
     change: Change | None
     accepted_changes: tuple[str, ...]
+    thresholds: Mapping[str, float]
     sha256: str | None
     deviations: tuple[str, ...]
     places: Mapping[Key, str] = field(repr=False, compare=False)
@@ -111,6 +115,7 @@ class Plan:
         stage: str = "release",
         change: Change | None = None,
         accepted_changes: Sequence[str] = (),
+        thresholds: Mapping[str, float] | None = None,
         sha256: str | None = None,
         deviations: Sequence[str] = (),
         places: Mapping[Key, str] | None = None,
@@ -132,6 +137,7 @@ class Plan:
             "stage": stage,
             "change": change,
             "accepted_changes": tuple(accepted_changes),
+            "thresholds": dict(thresholds or {}),
             "sha256": sha256,
             "deviations": tuple(deviations),
             "places": places or {},
@@ -222,6 +228,7 @@ def _check(plan: Plan) -> None:
                     (key, index), f'"{name}" is declared twice; keep one of them.'
                 )
     _check_labels(plan)
+    check_thresholds(plan.thresholds)
     for column, mix in plan.weights.items():
         if isinstance(mix, str):
             if mix != EQUAL_WEIGHTS:
@@ -273,7 +280,9 @@ def _completed_columns(plan: Plan) -> Columns:
     """Add to the column roles what slices, metrics and rules name."""
     given = plan.columns
     labels = [c for spec in plan.slices if not spec.cuts for c in spec.columns]
-    wanted = list(given.metrics)
+    strata = [] if plan.analysis.strata is None else [plan.analysis.strata]
+    # a rate needs no column, and is of the rows' scores of every metric
+    wanted = [name for name in given.metrics if name not in BUILT_IN_RATES]
     if wanted:
         named = [
             *(metric.name for metric in plan.metrics),
@@ -288,7 +297,7 @@ def _completed_columns(plan: Plan) -> Columns:
                 wanted += [metric.numerator, metric.denominator]
     return replace(
         given,
-        slices=tuple(dict.fromkeys((*given.slices, *labels))),
+        slices=tuple(dict.fromkeys((*given.slices, *labels, *strata))),
         metrics=tuple(dict.fromkeys(wanted)),
         metric_columns={
             **given.metric_columns,
