@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from onechange.read import read
     from onechange.report import write_report
     from onechange.results import Columns, Results
-    from onechange.score import ScoredRows, ScoreOptions, score
+    from onechange.score import ScoredRows, ScoreOptions, read_traces, score
+    from onechange.score.ragas import apply_judged, ragas_faithfulness
     from onechange.simulate import simulate
     from onechange.stats.estimate import Interval, Note, TestResult
     from onechange.status import Status
@@ -64,6 +65,7 @@ _HOMES = {
     "Status": "status",
     "TestResult": "stats.estimate",
     "align": "align",
+    "apply_judged": "score.ragas",
     "assert_ships": "gate",
     "compare": "compare",
     "decide": "decide",
@@ -72,7 +74,9 @@ _HOMES = {
     "judge_audit": "judge",
     "paired_delta": "paired",
     "power": "power",
+    "ragas_faithfulness": "score.ragas",
     "read": "read",
+    "read_traces": "score",
     "score": "score",
     "simulate": "simulate",
     "with_oracle_context": "oracle_context",
@@ -106,6 +110,7 @@ __all__ = [
     "Status",
     "TestResult",
     "align",
+    "apply_judged",
     "assert_ships",
     "compare",
     "decide",
@@ -114,7 +119,9 @@ __all__ = [
     "judge_audit",
     "paired_delta",
     "power",
+    "ragas_faithfulness",
     "read",
+    "read_traces",
     "score",
     "simulate",
     "with_oracle_context",

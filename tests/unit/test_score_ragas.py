@@ -10,9 +10,15 @@ from typing import Any
 
 import pytest
 
+import onechange as oc
 from onechange.errors import InputError, MethodError
 from onechange.score import Passages, Trace, score
-from onechange.score.ragas import JudgedScores, apply_judged, ragas_faithfulness
+from onechange.score.ragas import (
+    JudgedScore,
+    JudgedScores,
+    apply_judged,
+    ragas_faithfulness,
+)
 
 CONTEXT = Passages(ids=("c1",), texts=("Capex was 1577 million in 2018.",))
 TRACE = Trace(
@@ -144,3 +150,39 @@ def test_without_the_library_the_way_out_is_named() -> None:
         pytest.skip("ragas is installed")
     with pytest.raises(MethodError, match=r"pip install 'onechange\[ragas\]'"):
         _score([TRACE], None)
+
+
+def test_records_are_taken_as_scoring_takes_them() -> None:
+    record = {
+        "question_id": "q1",
+        "question": "What was capex?",
+        "answer": "Capex was 1577 million. It rose.",
+        "selected": [{"id": "c1", "text": "Capex was 1577 million in 2018."}],
+    }
+    judged = asyncio.run(
+        oc.ragas_faithfulness([record], llm=_model(), evaluator="local 1")
+    )
+    assert judged.scores[0].value == 0.5
+    rows = oc.score(oc.apply_judged([record], judged))
+    assert rows.rows[0]["faithfulness"] == 0.5
+
+
+def test_a_record_is_checked_before_the_library_is_needed() -> None:
+    record = {"question_id": "q1", "answer": "x", "question": "y"}
+    with pytest.raises(InputError, match="question 'q1': selected lacks a text"):
+        asyncio.run(oc.ragas_faithfulness([record], llm=None, evaluator="local 1"))
+    with pytest.raises(InputError, match="record 1: question 'q1': status is 'done'"):
+        asyncio.run(
+            oc.ragas_faithfulness(
+                [{**record, "status": "done"}], llm=None, evaluator="local 1"
+            )
+        )
+
+
+def test_scores_can_be_put_into_records_without_the_library() -> None:
+    record = {"question_id": "q1", "answer": "x", "question": "y"}
+    judged = JudgedScores(
+        "faithfulness", (JudgedScore("q1", None, "scored", 0.75),), {"evaluator": "e"}
+    )
+    (trace,) = oc.apply_judged([record], judged)
+    assert oc.score([trace]).rows[0]["faithfulness"] == 0.75

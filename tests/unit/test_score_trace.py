@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -284,3 +285,12 @@ def test_a_range_that_is_none_is_refused(limits: object) -> None:
 def test_an_infinite_tolerance_is_refused() -> None:
     with pytest.raises(PlanError, match="expected a finite number, 0 or more"):
         ScoreOptions(relative_tolerance=float("inf"))
+
+
+def test_a_gzip_file_of_traces_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"question_id": "a", "answer": "x"}\n'))
+    assert read_traces(path)[0].answer == "x"
+    path.write_bytes(gzip.compress(b"[]")[:-9])
+    with pytest.raises(InputError, match="gzip data"):
+        read_traces(path)

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
 from onechange.errors import InputError, MethodError
+from onechange.score.options import ScoreOptions
+from onechange.score.source import parse_traces
 from onechange.score.trace import ANSWERED, FAILED, STATUSES, Passages, Trace
 
 __all__ = ["JudgedScore", "JudgedScores", "apply_judged", "ragas_faithfulness"]
@@ -68,19 +70,21 @@ class JudgedScores:
 
 
 async def ragas_faithfulness(
-    traces: Sequence[Trace],
+    traces: Iterable[Mapping[str, Any] | Trace],
     *,
     llm: Any,
     evaluator: str,
     context: str = "selected",
     max_concurrency: int = 8,
+    options: ScoreOptions | None = None,
 ) -> JudgedScores:
-    """Score the faithfulness of traces with Ragas.
+    """Score the faithfulness of traces with Ragas; a coroutine, to be awaited.
 
     Parameters
     ----------
-    traces : sequence of Trace
-        Answered traces need question, answer and the texts of their context.
+    traces : iterable of mapping or Trace
+        Records, or traces (`onechange.read_traces` reads a file of them). Answered
+        ones need question, answer and the texts of their context.
     llm : ragas.llms.base.InstructorBaseRagasLLM
         The evaluator, made by the caller.
     evaluator : str
@@ -89,6 +93,8 @@ async def ragas_faithfulness(
         Which recorded list the model saw.
     max_concurrency : int
         Traces judged at the same time.
+    options : ScoreOptions, optional
+        Names of the fields, where records are given.
 
     Returns
     -------
@@ -107,7 +113,8 @@ async def ragas_faithfulness(
         raise MethodError(f"context = {context!r}: expected selected or retrieved")
     if max_concurrency < 1 or not evaluator:
         raise MethodError("expected a max_concurrency of 1 or more and an evaluator")
-    inputs = [_inputs(trace, context) for trace in traces]
+    checked = _traces(traces, options)
+    inputs = [_inputs(trace, context) for trace in checked]
     metric = _metric(llm)
     gate = asyncio.Semaphore(max_concurrency)
 
@@ -125,7 +132,7 @@ async def ragas_faithfulness(
     outcome = dict(zip(asked, answers, strict=True))
     return JudgedScores(
         metric="faithfulness",
-        scores=tuple(_judged(trace, outcome.get(i)) for i, trace in enumerate(traces)),
+        scores=tuple(_judged(trace, outcome.get(i)) for i, trace in enumerate(checked)),
         settings={
             "library": "ragas",
             "library_version": version("ragas"),
@@ -134,15 +141,22 @@ async def ragas_faithfulness(
     )
 
 
-def apply_judged(traces: Sequence[Trace], judged: JudgedScores) -> tuple[Trace, ...]:
-    """Put judged scores into their traces.
+def apply_judged(
+    traces: Iterable[Mapping[str, Any] | Trace],
+    judged: JudgedScores,
+    *,
+    options: ScoreOptions | None = None,
+) -> tuple[Trace, ...]:
+    """Put judged scores into their traces, for `onechange.score` to take.
 
     Parameters
     ----------
-    traces : sequence of Trace
+    traces : iterable of mapping or Trace
         The traces that were judged.
     judged : JudgedScores
         From the same traces.
+    options : ScoreOptions, optional
+        Names of the fields, where records are given.
 
     Returns
     -------
@@ -154,11 +168,12 @@ def apply_judged(traces: Sequence[Trace], judged: JudgedScores) -> tuple[Trace, 
     MethodError
         If the scores belong to other traces.
     """
-    keys = [(trace.question_id, trace.trial) for trace in traces]
+    checked = _traces(traces, options)
+    keys = [(trace.question_id, trace.trial) for trace in checked]
     if keys != [(score.question_id, score.trial) for score in judged.scores]:
         raise MethodError("the judged scores belong to other traces")
     result = []
-    for trace, score in zip(traces, judged.scores, strict=True):
+    for trace, score in zip(checked, judged.scores, strict=True):
         if score.state == FAILED and not trace.failed:
             result.append(replace(trace, status=FAILED, error=score.reason))
         elif score.value is not None:
@@ -167,6 +182,16 @@ def apply_judged(traces: Sequence[Trace], judged: JudgedScores) -> tuple[Trace, 
         else:
             result.append(trace)
     return tuple(result)
+
+
+def _traces(
+    traces: Iterable[Mapping[str, Any] | Trace], options: ScoreOptions | None
+) -> tuple[Trace, ...]:
+    """Check records as scoring does; traces that were made already stay as they are."""
+    given = tuple(traces)
+    if all(isinstance(trace, Trace) for trace in given):
+        return tuple(trace for trace in given if isinstance(trace, Trace))
+    return parse_traces(given, options=options)
 
 
 def _inputs(trace: Trace, context: str) -> dict[str, Any] | None:

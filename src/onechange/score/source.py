@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from onechange.errors import InputError
+from onechange.formats.source import expand
 from onechange.score.options import ScoreOptions
 from onechange.score.parse import parse_trace
 from onechange.score.trace import STATUSES, Trace
 
 __all__ = ["parse_traces", "read_traces"]
 
+_GZIP = b"\x1f\x8b"
 _HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")  # an escape that may stand alone
 
 
@@ -26,7 +29,8 @@ def read_traces(
     Parameters
     ----------
     path : str or Path
-        UTF-8 text with one JSON object a line; empty lines are passed over.
+        UTF-8 text with one JSON object a line, gzip or not; empty lines are passed
+        over.
     options : ScoreOptions, optional
         Names of the fields and treatment of empty answers.
 
@@ -88,7 +92,7 @@ _DECODE = json.JSONDecoder(object_pairs_hook=_unique).decode
 def _lines(path: Path) -> Iterator[tuple[str, Any]]:
     name = path.name
     try:
-        with path.open(encoding="utf-8-sig", newline="\n") as file:
+        with _opened(path) as file:
             for number, line in enumerate(file, 1):
                 if not line.isspace():
                     yield f"{name}:{number}", _record(line, name, number)
@@ -98,6 +102,15 @@ def _lines(path: Path) -> Iterator[tuple[str, Any]]:
         ) from error
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def _opened(path: Path) -> TextIO:
+    """Open a text file; a gzip file is expanded within bounds."""
+    with path.open("rb") as start:
+        if start.read(2) != _GZIP:
+            return path.open(encoding="utf-8-sig", newline="\n")
+    data = expand(path.read_bytes(), name=path.name)
+    return io.StringIO(data.decode("utf-8-sig"), newline="\n")
 
 
 def _record(line: str, name: str, number: int) -> Any:
