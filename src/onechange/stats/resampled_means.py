@@ -25,7 +25,8 @@ DIRECT_VALUES = 64  # whose function is sooner taken than bounded
 SAMPLE = 512
 GROWTH = 1.35  # from bound to bound in the first lobe of a value
 STRIDE = 0.8  # the same beyond, in reciprocal root mean squares
-ALONE = 200_000  # products, for which no threads are started
+ALONE = 32_000  # products of matrices for which no threads are started
+WIDTH = 128
 MOST = 8e6  # products, for some twenty questions
 ACCEPTED = 3e-8  # √n of it moves a limit by a millionth of a standard deviation
 LUCK = 2.0  # standard deviations of a sum of random phases
@@ -70,8 +71,13 @@ class _Stratum:
         one = np.empty(shape, dtype=np.complex128)
         step = max(1, ALONE // inner.size)
         for row in range(0, shape[0], step):
-            some = (outer[row : row + step] @ inner).ravel()
-            one[row : row + step] = whole_power(some, self.n_draws).reshape(
+            some = outer[row : row + step]
+            # A single row would be another routine, which starts threads.
+            if some.shape[0] == 1:
+                some = np.einsum("ij,jk->ik", some, inner)
+            else:
+                some = some @ inner
+            one[row : row + step] = whole_power(some.ravel(), self.n_draws).reshape(
                 -1, shape[1]
             )
         return one
@@ -265,8 +271,7 @@ def _beyond(
         ranges = _alive(parts, scale, delta, n_main, last)
     runs, square = [], 0.0
     for start, stop in ranges:
-        n_rows = max(1, int((stop - start + 1) ** 0.5 / 4.0))
-        shape = n_rows, -(-(stop - start + 1) // n_rows)
+        shape = -(-(stop - start + 1) // WIDTH), min(WIDTH, stop - start + 1)
         values = parts[0].run(delta, start, shape)
         for part in parts[1:]:
             values *= part.run(delta, start, shape)
