@@ -188,6 +188,7 @@ def parquet_table(data: bytes, *, name: str) -> Table:
         coded = _coded_columns(metadata, groups)
         # Not `read_table`: it imports the whole of pyarrow.dataset and pandas.
         table = pq.ParquetFile(pa.BufferReader(data), read_dictionary=coded).read()
+        pa.default_memory_pool().release_unused()  # what decoding alone needed
         while any(pa.types.is_struct(field.type) for field in table.schema):
             table = table.flatten()
         arrays = [_one_array(column) for column in table.columns]
