@@ -52,3 +52,13 @@ def test_a_long_cell_is_broken_not_cut() -> None:
     table = Table((Column("what"), Column("why")), (("x", words),))
     text = block_text(table, 30)
     assert " ".join(text.split()).endswith(words)
+
+
+def test_long_heads_are_broken_before_names_lose_their_place() -> None:
+    heads = (Column("metric"), Column("unscored in baseline / variant / both", "r"))
+    table = Table(heads, (("a_rather_long_metric", "0 / 0 / 29"),))
+    first, second, rule, row = fitted_table([table], 44)
+    assert first.split() == ["unscored", "in", "baseline"]
+    assert second.split() == ["metric", "/", "variant", "/", "both"]
+    assert set(rule) == {"─"}
+    assert row.split() == ["a_rather_long_metric", "0", "/", "0", "/", "29"]

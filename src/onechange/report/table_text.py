@@ -45,15 +45,18 @@ def fitted_table(
     Returns
     -------
     list of str
-        Where no table fits, names that leave too little room for the figures get a
-        line of their own; where the figures alone are too wide, every row becomes its
-        name and, below it, each title with its cell. A name that is longer than a
-        line is cut, and the cut is marked.
+        Where no table fits, heads are broken in two; else names that leave too little
+        room for the figures get a line of their own; where the figures alone are too
+        wide, every row becomes its name and, below it, each title with its cell. A name
+        that is longer than a line is cut, and the cut is marked.
     """
     for table in tables:
         lines = _layout(table)
         if _fits(lines, width):
             return _with_colors(lines, table, color)
+    broken = _broken_heads(tables[-1])
+    if _fits(broken, width):
+        return _with_colors(broken, tables[-1], color)
     for least in (MIN_NAME, 0):
         lines = _names_above(tables[-1], width, least, color=False)
         if _fits(lines, width):
@@ -98,6 +101,32 @@ def _layout(table: Table) -> list[str]:
     align = "".join(column.align for column in table.columns)
     head = [column.title for column in table.columns]
     return text_table(head, table.rows, align).splitlines()
+
+
+def _broken_heads(table: Table) -> list[str]:
+    """Break the heads that are wider than their cells in two lines."""
+    cells = zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns)
+    heads = [
+        _broken(column.title, max((text_width(cell) for cell in below), default=0))
+        for column, below in zip(table.columns, cells, strict=True)
+    ]
+    align = "".join(column.align for column in table.columns)
+    first, second = ([head[i] for head in heads] for i in (0, 1))
+    if not any(first):
+        return _layout(table)
+    top, rule, below, *body = text_table(
+        first, [second, *table.rows], align
+    ).splitlines()
+    return [top, below, rule, *body]
+
+
+def _broken(title: str, room: int) -> tuple[str, str]:
+    """Break a title in two, as evenly as its words allow; short ones stay below."""
+    words = title.split(" ")
+    if text_width(title) <= room or len(words) == 1:
+        return "", title
+    halves = [(" ".join(words[:i]), " ".join(words[i:])) for i in range(1, len(words))]
+    return min(halves, key=lambda half: max(map(text_width, half)))
 
 
 def _names_above(table: Table, width: int, least: int, *, color: bool) -> list[str]:
@@ -158,11 +187,12 @@ def _joined(parts: Sequence[str], width: int) -> list[str]:
 def _with_colors(lines: list[str], table: Table, color: bool) -> list[str]:
     if not table.row_status:
         return lines
+    head = len(lines) - len(table.rows)
     body = [
         _status_painted(line, status, color)
-        for line, status in zip(lines[2:], table.row_status, strict=True)
+        for line, status in zip(lines[head:], table.row_status, strict=True)
     ]
-    return [*lines[:2], *body]
+    return [*lines[:head], *body]
 
 
 def _status_painted(line: str, status: str, color: bool) -> str:
