@@ -25,7 +25,7 @@ from onechange.overall import (
     rate_deltas,
     with_compositions,
 )
-from onechange.plan import Plan, resolve_metrics
+from onechange.plan import Analysis, Plan, resolve_metrics
 from onechange.read import read
 from onechange.results import Results
 from onechange.statistic_deltas import Resamples, ResamplesKey
@@ -256,6 +256,7 @@ def _signature(
         tests=[test.method for test in tests],
         statistics=_statistics(computed, plan),
         seed=plan.analysis.seed if any(drawn) else None,
+        resampling=_resampling(plan.analysis),
         plan_sha256=plan.sha256,
         version=__version__,
     )
@@ -274,6 +275,14 @@ def _interval_methods(deltas: Sequence[Delta], plan: Plan) -> list[str]:
         if (delta.metric, asked) in shares and delta.relative is not None:
             found.append(delta.relative.interval)
     return [interval.method for interval in found if interval is not None]
+
+
+def _resampling(analysis: Analysis) -> str | None:
+    """Name how bootstrap intervals resample, where that is not the usual way."""
+    if analysis.resampling == "multinomial":
+        return None
+    of = "" if analysis.strata is None else f"({analysis.strata})"
+    return analysis.resampling + of
 
 
 def _statistics(deltas: Sequence[Delta], plan: Plan) -> list[str]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from onechange.deltas import BinaryTable, Bounds, Delta, DeltaTable, RelativeDelta
 from onechange.stats.estimate import Interval, Note, TestResult
+from onechange.stats.fitting import resampling_notes, sample_resampling
 from onechange.stats.runs import RunVariance, runs_note
 from onechange.stats.sample import PairedSample, paired_sample
 from onechange.stats.student import mean
@@ -71,6 +72,10 @@ class MetricValues:
     runs, arm_runs : RunVariance or None
         How far whole runs differ, for the delta and for an arm's own mean; None
         when that is not known. The two differ only where trials are paired.
+    strata : ndarray of int, shape (n_questions,), or None
+        Stratum of each question, when a bootstrap resamples within strata.
+    resampling : str
+        ``multinomial``, ``poisson`` or ``stratified``, for bootstrap intervals.
 
     Attributes
     ----------
@@ -91,6 +96,8 @@ class MetricValues:
     attainable: tuple[float, float] | None = None
     runs: RunVariance | None = None
     arm_runs: RunVariance | None = None
+    strata: IntArray | None = None
+    resampling: str = "multinomial"
     complete: BoolArray = field(init=False, repr=False)
     binary: bool = field(init=False)
     binary_arms: bool = field(init=False)
@@ -129,15 +136,19 @@ def metric_sample(
     use = _numbers(
         values.complete if questions is None else values.complete & questions
     )
+    clusters = None if values.clusters is None else values.clusters[use]
+    baseline = values.baseline[use]
     return paired_sample(
-        values.baseline[use],
+        baseline,
         values.variant[use],
-        clusters=None if values.clusters is None else values.clusters[use],
+        clusters=clusters,
         score_range=values.score_range,
         tie=values.tie,
         binary=values.binary,
         runs=values.runs,
         attainable=values.score_range or values.attainable,
+        strata=None if values.strata is None else values.strata[use],
+        resampling=sample_resampling(values.resampling, baseline.size, clusters),
     )
 
 
@@ -174,6 +185,7 @@ def metric_delta(
         Without numbers, and with note ``not-measured``, when no pair is scored.
     """
     sample = metric_sample(values, questions)
+    told = resampling_notes(sample, values.resampling, name)
     shared: dict[str, Any] = {
         "metric": name,
         "direction": direction,
@@ -185,7 +197,8 @@ def metric_delta(
     if sample.n_pairs == 0:
         note = Note("not-measured", f"{name} is not measured: 0 pairs are scored.")
         return Delta(n_pairs=0, notes=(note,), **shared)
-    return _computed_delta(sample, methods, direction, shared)
+    delta = _computed_delta(sample, methods, direction, shared)
+    return replace(delta, notes=(*told, *delta.notes)) if told else delta
 
 
 def _computed_delta(
@@ -214,7 +227,11 @@ def _computed_delta(
         sample, name=fitting.test, n_resamples=methods.n_resamples, seed=methods.seed
     )
     bootstrap = bootstrap_interval(
-        difference, clusters=sample.clusters, confidence_level=level
+        difference,
+        clusters=sample.clusters,
+        strata=sample.strata,
+        resampling=sample.resampling,
+        confidence_level=level,
     )
     sign = 1.0 if direction == "higher" else -1.0
     notes = (

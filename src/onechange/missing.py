@@ -288,6 +288,8 @@ def _filled(
         tie=values.tie,
         runs=values.runs,
         arm_runs=values.arm_runs,
+        strata=values.strata,
+        resampling=values.resampling,
     )
 
 

@@ -20,6 +20,7 @@ from onechange.delta import (
 from onechange.errors import InputError
 from onechange.stats.caveats import unlabelled_note
 from onechange.stats.estimate import Note
+from onechange.stats.names import RESAMPLING_NAMES
 
 __all__ = ["paired_delta"]
 
@@ -39,6 +40,8 @@ def paired_delta(
     tie: float | None = None,
     n_resamples: int = 9999,
     seed: int = 7,
+    resampling: str = "multinomial",
+    strata: ArrayLike | None = None,
 ) -> Delta:
     """Compare two aligned arrays of per-question scores.
 
@@ -64,6 +67,12 @@ def paired_delta(
         delta, interval and test keep them.
     n_resamples, seed : int
         Used only by sampled methods (``studentized``); 99 resamples or more.
+    resampling : {"multinomial", "poisson", "stratified"}
+        How bootstrap intervals draw questions: n with replacement; each a Poisson(1)
+        number of times (from 20 questions or clusters on); or n with replacement
+        within each stratum, whose size stays fixed.
+    strata : array_like, shape (n_questions,), optional
+        Label of the stratum of each question, for ``stratified``.
 
     Returns
     -------
@@ -98,6 +107,7 @@ def paired_delta(
     codes, unlabelled = None, 0
     if clusters is not None:
         codes, unlabelled = _codes(clusters, b.size)
+    groups = _strata(strata, resampling, b.size, codes)
     values = MetricValues(
         baseline=b,
         variant=v,
@@ -105,6 +115,8 @@ def paired_delta(
         clusters=codes,
         score_range=score_range,
         tie=tie,
+        strata=groups,
+        resampling=resampling,
     )
     methods = Methods(
         confidence_level=confidence_level,
@@ -168,15 +180,44 @@ def _one_dimensional(name: str, values: ArrayLike, what: str) -> NDArray[Any]:
     return array
 
 
+def _labels(name: str, labels: ArrayLike, size: int) -> list[Any]:
+    given = _one_dimensional(name, labels, "label")
+    if given.size != size:
+        raise InputError(
+            f"{name} has {given.size} labels for {size} questions; pass one label per "
+            "question."
+        )
+    found: list[Any] = given.tolist()
+    return found
+
+
+def _strata(
+    strata: ArrayLike | None, resampling: str, size: int, clusters: IntArray | None
+) -> IntArray | None:
+    """Give each stratum a number; questions without a label are one of them."""
+    if resampling not in RESAMPLING_NAMES:
+        known = ", ".join(f'"{name}"' for name in RESAMPLING_NAMES)
+        raise InputError(f'resampling is "{resampling}"; choose one of {known}.')
+    if (strata is None) == (resampling == "stratified"):
+        raise InputError(
+            'strata go with resampling="stratified" and only with it; pass both or '
+            "neither."
+        )
+    if strata is None:
+        return None
+    if clusters is not None:
+        raise InputError(
+            "stratified resampling draws single questions and cannot keep clusters "
+            "whole; pass strata or clusters."
+        )
+    listed = _labels("strata", strata, size)
+    texts = ["" if _no_label(label) else f"={label}" for label in listed]
+    return np.unique(texts, return_inverse=True)[1].astype(np.int64)
+
+
 def _codes(clusters: ArrayLike, size: int) -> tuple[IntArray, int]:
     """Give each cluster a number, and count the questions without a label."""
-    labels = _one_dimensional("clusters", clusters, "label")
-    if labels.size != size:
-        raise InputError(
-            f"clusters has {labels.size} labels for {size} questions; pass one label "
-            "per question."
-        )
-    listed = labels.tolist()
+    listed = _labels("clusters", clusters, size)
     missing = np.array([_no_label(label) for label in listed], dtype=np.bool_)
     try:
         known = {label for label in listed if not _no_label(label)}

@@ -203,7 +203,11 @@ def quantile_metric_delta(
         variant_interval=limits[1],
         notes=(
             *choose.statistic_misfits(
-                metric.name, statistic, methods.interval, methods.test
+                metric.name,
+                statistic,
+                methods.interval,
+                methods.test,
+                resampling=values.resampling,
             ),
             *found.notes,
         ),
@@ -241,6 +245,8 @@ def loss_values(values: MetricValues, threshold: float, direction: str) -> Metri
         paired=values.paired,
         clusters=values.clusters,
         score_range=(0.0, 1.0),
+        strata=values.strata,
+        resampling=values.resampling,
     )
 
 

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from onechange.delta import Methods, MetricValues, metric_sample
 from onechange.errors import InputError, PlanError
 from onechange.missing import filled_means
 from onechange.pairs import Pairs, question_means, rate
-from onechange.plan import Metric, Plan
+from onechange.plan import Analysis, Metric, Plan
 from onechange.stats import choose
 from onechange.stats.fitting import check_fit
 from onechange.stats.names import BINARY_NAMES
@@ -19,9 +20,12 @@ from onechange.trials import MetricTrials, metric_trials, rate_runs
 
 __all__ = ["RATES", "VariantValues", "asked_methods", "variant_values"]
 
+IntArray = NDArray[np.int64]
+
 LARGEST_SCORE = 1e100
 # Names of methods for one kind of data; those for relative deltas suit every run.
 KIND_NAMES = BINARY_NAMES | {"cr2-t", "guarded-cr2-t", "two-way", "hall", "wilson"}
+RESAMPLING_KINDS = {"bca", "studentized", "bayesian"}
 RATES = {"failed": "lower", "unscored": "lower", "answered": "higher"}
 
 
@@ -112,11 +116,13 @@ def _check_methods(values: Mapping[str, MetricValues], asked: Methods) -> None:
     One call names one method for all metrics. Where it suits some metric, the others
     get the default with a note.
     """
+    plain = all(metric.resampling == "multinomial" for metric in values.values())
     for kind, name, misfit_of in (
         ("interval", asked.interval, choose.misfit_of_interval),
         ("test", asked.test, choose.misfit_of_test),
     ):
-        if name not in KIND_NAMES:
+        kinds = KIND_NAMES if plain else KIND_NAMES | RESAMPLING_KINDS
+        if name not in kinds:
             continue
         samples = [metric_sample(metric) for metric in values.values()]
         misfits = [misfit_of(name, sample) for sample in samples if sample.n_pairs]
@@ -155,8 +161,29 @@ def _metric_values(pairs: Pairs, metric: Metric, plan: Plan) -> MetricValues:
         clusters=pairs.clusters,
         score_range=metric.range,
         tie=metric.tie,
+        strata=_strata(pairs, plan.analysis),
+        resampling=plan.analysis.resampling,
         attainable=_attainable(pairs, metric.name),
     )
+
+
+def _strata(pairs: Pairs, analysis: Analysis) -> IntArray | None:
+    """Return the stratum of each question; one without a label is in "(none)"."""
+    column = analysis.strata
+    if column is None:
+        return None
+    if pairs.clusters is not None:
+        raise PlanError(
+            'resampling = "stratified" draws single questions within strata and cannot '
+            "keep clusters whole; leave out the strata or the cluster."
+        )
+    if column not in pairs.labels:
+        raise PlanError(
+            f'strata "{column}" is not a column of labels in the data. Columns of '
+            f"labels: {', '.join(sorted(pairs.labels)) or 'none'}."
+        )
+    texts = [str(text or "(none)") for text in pairs.labels[column].tolist()]
+    return np.unique(texts, return_inverse=True)[1].astype(np.int64)
 
 
 def _attainable(pairs: Pairs, metric: str) -> tuple[float, float] | None:
@@ -223,6 +250,8 @@ def _rate_values(pairs: Pairs, name: str, plan: Plan) -> MetricValues | None:
         paired=pairs.paired,
         clusters=pairs.clusters,
         score_range=(0.0, 1.0),
+        strata=_strata(pairs, plan.analysis),
+        resampling=plan.analysis.resampling,
         runs=runs,
         arm_runs=arm_runs,
     )

@@ -51,6 +51,8 @@ def read_plan(words: dict[str, Any], *, decide: bool = False) -> Plan:
                 "min_slice",
                 "n_resamples",
                 "seed",
+                "resampling",
+                "strata",
             )
         },
     )

@@ -16,6 +16,7 @@ from onechange.cli.option import (
     word,
     words,
 )
+from onechange.stats.names import INTERVAL_NAMES, RESAMPLING_NAMES, TEST_NAMES
 
 __all__ = [
     "ANALYSIS",
@@ -157,8 +158,18 @@ ANALYSIS: Group = {
         "Two-sided level of the intervals (0.95).",
         panel="Analysis",
     ),
-    "interval": word("--interval", "NAME", "Decision interval (auto).", "Analysis"),
-    "test": word("--test", "NAME", "Test of no difference (auto).", "Analysis"),
+    "interval": word(
+        "--interval",
+        "NAME",
+        f"Decision interval (auto): {', '.join(INTERVAL_NAMES[1:])}.",
+        "Analysis",
+    ),
+    "test": word(
+        "--test",
+        "NAME",
+        f"Test of no difference (auto): {', '.join(TEST_NAMES[1:])}.",
+        "Analysis",
+    ),
     "adjust": word(
         "--adjust",
         "max-t|holm|bh|none",
@@ -185,6 +196,18 @@ ANALYSIS: Group = {
         "N",
         "Seed where sampling is unavoidable (7).",
         panel="Analysis",
+    ),
+    "resampling": word(
+        "--resampling",
+        "|".join(RESAMPLING_NAMES),
+        "How bootstrap intervals draw questions (multinomial).",
+        "Analysis",
+    ),
+    "strata": word(
+        "--strata",
+        "COLUMN",
+        "Labels within which --resampling stratified draws.",
+        "Analysis",
     ),
 }
 CONVERT: Group = {

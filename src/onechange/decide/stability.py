@@ -213,6 +213,8 @@ def _scores(values: MetricValues, direction: str, questions: BoolArray) -> Score
         further_clusters=None if clusters is None else clusters[others],
         runs=values.runs,
         arm_runs=values.arm_runs,
+        strata=None if values.strata is None else values.strata[use],
+        resampling=values.resampling,
     )
 
 
@@ -248,6 +250,7 @@ def _tipping(
         replace(
             _filled(pairs, metric, scores, reported, lacking),
             clusters=None if clusters is None else clusters[lacking],
+            strata=None if values.strata is None else values.strata[lacking],
         ),
         rows[lacking],
         reported,

@@ -250,6 +250,7 @@ def signature(
     clusters: int | None = None,
     statistics: Sequence[str] = ("mean",),
     seed: int | None = None,
+    resampling: str | None = None,
     plan_sha256: str | None = None,
 ) -> str:
     """One line that a paper can quote and that names every choice.
@@ -272,6 +273,8 @@ def signature(
         Number of clusters, when clusters are declared.
     seed : int, optional
         Seed, when anything was sampled.
+    resampling : str, optional
+        How bootstrap intervals resample, when not with n draws of all questions.
     plan_sha256 : str, optional
         Hash of the plan file; the first eight digits are shown.
 
@@ -288,6 +291,8 @@ def signature(
     parts.append("delta:" + _joined(statistics))
     parts.append(f"interval:{_joined(intervals)},{confidence_level:g}")
     parts.append("test:" + _joined(tests))
+    if resampling is not None:
+        parts.append(f"resampling:{resampling}")
     if seed is not None:
         parts.append(f"seed:{seed}")
     if plan_sha256:

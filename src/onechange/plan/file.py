@@ -74,6 +74,8 @@ PLAN_KEYS: dict[str, dict[str, str]] = {
         "unscored": "text",
         "primaries": "text",
         "bounds": "text",
+        "resampling": "text",
+        "strata": "text",
     },
     "diagnosis": dict.fromkeys(STAGE_SCORES, "number"),
 }

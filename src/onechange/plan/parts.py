@@ -20,7 +20,7 @@ from onechange.plan.keys import (
     check_whole,
     is_number,
 )
-from onechange.stats.names import INTERVAL_NAMES, TEST_NAMES
+from onechange.stats.names import INTERVAL_NAMES, RESAMPLING_NAMES, TEST_NAMES
 
 __all__ = [
     "Analysis",
@@ -241,6 +241,8 @@ class Analysis:
     bounds: str = "applicable"
     min_slice: int = 10
     trials_paired: bool = False
+    resampling: str = "multinomial"
+    strata: str | None = None
 
     def __post_init__(self) -> None:
         level = self.confidence_level
@@ -255,6 +257,19 @@ class Analysis:
         check_one_of("unscored", self.unscored, ("exclude", "worst", "zero"))
         check_one_of("primaries", self.primaries, ("all", "any"))
         check_one_of("bounds", self.bounds, ("applicable", "all"))
+        check_one_of("resampling", self.resampling, RESAMPLING_NAMES)
+        if self.resampling == "stratified" and self.strata is None:
+            raise PlanKeyError(
+                ("resampling",),
+                'is "stratified" without strata; name a column of labels, such as '
+                'strata = "question_type".',
+            )
+        if self.strata is not None and self.resampling != "stratified":
+            raise PlanKeyError(
+                ("strata",),
+                f'is "{self.strata}", but resampling is "{self.resampling}"; set it to '
+                '"stratified".',
+            )
         check_whole("n_resamples", self.n_resamples, least=99)
         check_whole("seed", self.seed, least=0)
         check_whole("min_slice", self.min_slice, least=1)

@@ -135,6 +135,8 @@ def _plan(plan: Plan) -> Json:
         },
         "confidence_level": plan.analysis.confidence_level,
         "seed": plan.analysis.seed,
+        "resampling": plan.analysis.resampling,
+        "strata": plan.analysis.strata,
         "deviations": list(plan.deviations),
     }
 

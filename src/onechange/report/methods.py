@@ -90,6 +90,13 @@ INTERVALS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "order-statistics": ("exact binomial order statistics", ()),
 }
+INTERVALS |= {
+    f"{name}-cluster": (
+        f"{INTERVALS[name][0]} widened by the design effect of the clusters",
+        (*INTERVALS[name][1], "bell2002", "pustejovsky2018"),
+    )
+    for name in ("tango", "bonett-price", "agresti-min", "wald")
+}
 TESTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "sign-flip": ("the sign-flip test", ("fisher1935",)),
     "mcnemar-midp": ("the mid-p McNemar test", ("mcnemar1947", "fagerland2013")),
@@ -197,6 +204,9 @@ def _intervals(comparison: Comparison, cited: list[str]) -> Iterator[str]:
     beside = [
         _described(INTERVALS, method, cited) for method in (*bootstrap, *permutation)
     ]
+    sentence = _resampling(comparison)
+    if sentence:
+        yield sentence
     if beside:
         yield f"Beside them stand {' and '.join(dict.fromkeys(beside))}."
     limits = {
@@ -211,6 +221,21 @@ def _intervals(comparison: Comparison, cited: list[str]) -> Iterator[str]:
     for method, metrics in own.items():
         words = _described(INTERVALS, method, cited)
         yield f"Interval of the variant's own value of {_listed(metrics)}: {words}."
+
+
+def _resampling(comparison: Comparison) -> str:
+    analysis = comparison.plan.analysis
+    if analysis.resampling == "poisson":
+        return (
+            "Bootstrap resamples take each question a Poisson(1) number of times, "
+            "independently."
+        )
+    if analysis.resampling == "stratified":
+        return (
+            f"Bootstrap resamples keep the number of questions of every "
+            f"{analysis.strata}."
+        )
+    return ""
 
 
 def _tests(comparison: Comparison, cited: list[str]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from onechange.plan import (
 )
 from onechange.stats import choose
 from onechange.stats.estimate import Interval
+from onechange.stats.fitting import sample_resampling
 from onechange.stats.runs import RunVariance
 from onechange.stats.sample import PairedSample, paired_sample
 from onechange.stats.signflip import n_min
@@ -61,6 +62,10 @@ class Scores:
         Their clusters.
     runs, arm_runs : RunVariance or None
         How far whole runs differ, for the delta and for the variant's own mean.
+    strata : ndarray of int, shape (n_pairs,), or None
+        Stratum of each question, when a bootstrap resamples within strata.
+    resampling : str
+        ``multinomial``, ``poisson`` or ``stratified``.
     """
 
     baseline: FloatArray
@@ -74,6 +79,8 @@ class Scores:
     further_clusters: IntArray | None = None
     runs: RunVariance | None = None
     arm_runs: RunVariance | None = None
+    strata: IntArray | None = None
+    resampling: str = "multinomial"
 
     @property
     def n_pairs(self) -> int:
@@ -90,6 +97,8 @@ class Scores:
             tie=self.tie,
             binary=None if self.binary else False,
             runs=self.runs,
+            strata=self.strata,
+            resampling=sample_resampling(self.resampling, self.n_pairs, self.clusters),
         )
 
     def with_variant(self, variant: FloatArray) -> Scores:

@@ -284,11 +284,15 @@ def _joined(
     clusters = scores.clusters
     if clusters is not None and filled.clusters is not None:
         clusters = np.concatenate([clusters, filled.clusters[new]])
+    strata = scores.strata
+    if strata is not None and filled.strata is not None:
+        strata = np.concatenate([strata, filled.strata[new]])
     joined = replace(
         scores,
         baseline=np.concatenate([baseline, filled.baseline[new]]),
         variant=np.concatenate([variant, filled.variant[new]]),
         clusters=clusters,
+        strata=strata,
     )
     if further_position is None or scores.further_variant is None:
         return joined

@@ -13,7 +13,7 @@ from onechange.stats.bootstrap import (
     check_bootstrap,
     jackknife_acceleration,
 )
-from onechange.stats.ideal import resampled_law
+from onechange.stats.ideal import ResampledLaw, resampled_law
 from onechange.stats.resample import unexpanded_tail
 from onechange.stats.studentized import studentized_law
 from onechange.stats.units import Units, units
@@ -34,6 +34,8 @@ def bootstrap_pvalue(
     alternative: str,
     method: str = "expanded-percentile",
     clusters: IntArray | None = None,
+    strata: IntArray | None = None,
+    resampling: str = "multinomial",
     n_resamples: int = 9999,
     seed: int = 7,
 ) -> float:
@@ -47,7 +49,7 @@ def bootstrap_pvalue(
         Mean difference under the null hypothesis.
     alternative : str
         ``greater`` looks at the low end, ``less`` at the high end.
-    method, clusters, n_resamples, seed
+    method, clusters, strata, resampling, n_resamples, seed
         As in `bootstrap_interval`.
 
     Returns
@@ -70,14 +72,22 @@ def bootstrap_pvalue(
     1.0
     """
     ones = np.ones(difference.size)
-    check_bootstrap(ones, ones, method, "multinomial", clusters, None)
-    sample = units(difference, ones, clusters, None)
+    check_bootstrap(ones, ones, method, resampling, clusters, strata)
+    sample = units(difference, ones, clusters, strata)
     if sample.constant:
         gap = null - sample.estimate
         beyond = gap > 0.0 if alternative == "greater" else gap < 0.0
         return 0.5 if gap == 0.0 else 1.0 - FINEST if beyond else FINEST
-    at_most, at_least = _null_tails(sample, null, method, n_resamples, seed)
-    low, high = _tail_maps(sample, method)
+    if method == "studentized":
+        found = studentized_law(sample, n_resamples, seed)
+        below, above = found.law.tails((sample.estimate - null) / found.error)
+        at_most, at_least = above, below
+        low = high = float
+    else:
+        weighting = "exponential" if method == "bayesian" else resampling
+        law = resampled_law(sample.strata, weighting=weighting, mean=sample.mean)
+        at_most, at_least = _null_tails(law, sample, null, method)
+        low, high = _tail_maps(law, sample, method)
     shown, refuted = low(at_most), high(at_least)
     if alternative == "less":
         shown, refuted = refuted, shown
@@ -87,22 +97,18 @@ def bootstrap_pvalue(
 
 
 def _null_tails(
-    sample: Units, null: float, method: str, n_resamples: int, seed: int
+    law: ResampledLaw, sample: Units, null: float, method: str
 ) -> tuple[float, float]:
     """Probabilities of the resamples against which each end is set."""
-    if method == "studentized":
-        found = studentized_law(sample, n_resamples, seed)
-        below, above = found.law.tails((sample.estimate - null) / found.error)
-        return above, below
-    weighting = "exponential" if method == "bayesian" else "multinomial"
-    law = resampled_law(sample.strata, weighting=weighting, mean=sample.mean)
     if method == "basic":
         below, above = law.tails(2.0 * sample.estimate - null)
         return above, below
     return law.tails(null)
 
 
-def _tail_maps(sample: Units, method: str) -> tuple[TailMap, TailMap]:
+def _tail_maps(
+    law: ResampledLaw, sample: Units, method: str
+) -> tuple[TailMap, TailMap]:
     """From a probability of the law to the tail of the low and of the high end."""
     from scipy.special import ndtr, ndtri
 
@@ -111,7 +117,6 @@ def _tail_maps(sample: Units, method: str) -> tuple[TailMap, TailMap]:
         return same, same
     if method != "bca":
         return float, float
-    law = resampled_law(sample.strata, weighting="multinomial", mean=sample.mean)
     z0, acceleration = bias_correction(law, sample), jackknife_acceleration(sample)
 
     def level(w: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from onechange.errors import MethodError
 from onechange.stats.estimate import Note
@@ -15,6 +16,7 @@ from onechange.stats.names import (
     TEST_NAMES,
     known_name,
 )
+from onechange.stats.poisson import FEWEST_UNITS
 from onechange.stats.sample import PairedSample
 from onechange.stats.twoway import run_law
 
@@ -26,8 +28,12 @@ __all__ = [
     "misfit_note",
     "misfit_of_interval",
     "misfit_of_test",
+    "resampling_notes",
+    "sample_resampling",
     "statistic_misfits",
 ]
+
+IntArray = NDArray[np.int64]
 
 _OTHER_TARGET = {
     "fieller": "is for relative deltas and ratio metrics",
@@ -108,6 +114,9 @@ def misfit_of_interval(name: str, sample: PairedSample) -> Misfit | None:
     if name == "two-way" and run_law(sample, name) is None:
         reason = "needs two or more trials of at least 10 questions in some arm"
         return Misfit(reason, 'add trials or choose "auto"')
+    misfit = _resampling_misfit(name, sample)
+    if misfit is not None:
+        return misfit
     if name == "bca" and _constant(sample):
         way_out = 'choose "auto", "guarded-t" or "expanded-percentile"'
         reason = "needs differences that are not all equal"
@@ -193,7 +202,12 @@ def misfit_note(subject: str, kind: str, name: str, reason: str) -> Note:
 
 
 def statistic_misfits(
-    metric: str, statistic: str, interval: str, test: str
+    metric: str,
+    statistic: str,
+    interval: str,
+    test: str,
+    *,
+    resampling: str = "multinomial",
 ) -> tuple[Note, ...]:
     """Note the methods asked for that are for means, not a ratio or a quantile.
 
@@ -202,7 +216,7 @@ def statistic_misfits(
     metric : str
     statistic : str
         ``ratio``, or the name of a quantile.
-    interval, test : str
+    interval, test, resampling : str
         The names asked for.
 
     Returns
@@ -222,7 +236,68 @@ def statistic_misfits(
         notes.append(misfit_note(subject, "interval", interval, reason))
     if test != "auto":
         notes.append(misfit_note(subject, "test", test, reason))
+    if resampling != "multinomial" and not ratio:
+        notes.append(misfit_note(subject, "resampling", resampling, reason))
     return tuple(notes)
+
+
+def sample_resampling(asked: str, n_pairs: int, clusters: IntArray | None) -> str:
+    """Name the weights of a bootstrap: Poisson's only from 20 units on.
+
+    Parameters
+    ----------
+    asked : str
+        ``multinomial``, ``poisson`` or ``stratified`` (multinomial in each stratum).
+    n_pairs : int
+    clusters : ndarray of int, shape (n_pairs,), or None
+        With clusters these are the units.
+    """
+    n_units = n_pairs if clusters is None else int(np.unique(clusters).size)
+    return asked if asked == "poisson" and n_units >= FEWEST_UNITS else "multinomial"
+
+
+def resampling_notes(sample: PairedSample, asked: str, metric: str) -> tuple[Note, ...]:
+    """Note a resampling that was replaced, or strata that show no spread.
+
+    Parameters
+    ----------
+    sample : PairedSample
+    asked : str
+        ``multinomial``, ``poisson`` or ``stratified``.
+    metric : str
+
+    Returns
+    -------
+    tuple of Note
+        ``method-does-not-fit`` or ``small-stratum``.
+    """
+    if asked == "poisson" and sample.resampling != "poisson":
+        text = (
+            f"{metric} gets multinomial resampling: Poisson resampling needs "
+            f"{FEWEST_UNITS} questions or clusters, fewer may all be left out at once."
+        )
+        return (Note("method-does-not-fit", text),)
+    if sample.strata is None:
+        return ()
+    sizes = np.unique(sample.strata, return_counts=True)[1]
+    single = int(np.count_nonzero(sizes == 1))
+    if single == 0:
+        return ()
+    text = (
+        f"{single} of {sizes.size} strata have a single question of {metric}, which "
+        "shows no spread: the bootstrap intervals are too narrow by that much."
+    )
+    return (Note("small-stratum", text),)
+
+
+def _resampling_misfit(name: str, sample: PairedSample) -> Misfit | None:
+    if sample.strata is not None and name in ("bca", "studentized", "bayesian"):
+        way_out = 'choose "percentile", "expanded-percentile" or "basic"'
+        return Misfit("has no form with strata", way_out)
+    if sample.resampling == "poisson" and name in ("studentized", "bayesian"):
+        way_out = 'choose "percentile", "expanded-percentile", "basic" or "bca"'
+        return Misfit("has no form with Poisson resampling", way_out)
+    return None
 
 
 def _constant(sample: PairedSample) -> bool:

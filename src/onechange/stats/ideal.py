@@ -25,6 +25,7 @@ from onechange.stats.listed import (
     listed_law,
     listed_resamples,
 )
+from onechange.stats.poisson import poisson_lattice_law
 from onechange.stats.resampled_means import ResampledMean, resampled_mean
 from onechange.stats.roots import first_above
 from onechange.stats.series import PowerSums, SeriesMultinomialLaw, power_sums
@@ -214,6 +215,10 @@ def resampled_law(
     ResampledLaw
     """
     step = 0.0
+    if weighting == "poisson" and mean and len(strata) == 1:
+        mixture = poisson_lattice_law(strata[0])
+        if mixture is not None:
+            return mixture
     if weighting == "multinomial":
         if mean:
             found = lattice_law(strata)

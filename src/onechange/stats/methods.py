@@ -218,6 +218,8 @@ def _bootstrap_method(name: str, sample: PairedSample, sampling: Sampling) -> Me
             sample.difference,
             method=name,
             clusters=clusters,
+            strata=sample.strata,
+            resampling=sample.resampling,
             confidence_level=1 - 2 * tail,
             n_resamples=sampling.n_resamples,
             seed=sampling.seed,
@@ -230,6 +232,8 @@ def _bootstrap_method(name: str, sample: PairedSample, sampling: Sampling) -> Me
             alternative=alternative,
             method=name,
             clusters=clusters,
+            strata=sample.strata,
+            resampling=sample.resampling,
             n_resamples=sampling.n_resamples,
             seed=sampling.seed,
         )

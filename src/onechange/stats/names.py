@@ -11,6 +11,7 @@ __all__ = [
     "BOOTSTRAP_NAMES",
     "INTERVAL_NAMES",
     "RATIO_NAMES",
+    "RESAMPLING_NAMES",
     "TEST_NAMES",
     "known_name",
 ]
@@ -45,6 +46,7 @@ INTERVAL_NAMES = (
     "hall",
     "wilson",
 )
+RESAMPLING_NAMES = ("multinomial", "poisson", "stratified")
 TEST_NAMES = (
     "auto",
     "sign-flip",

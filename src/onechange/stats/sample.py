@@ -53,6 +53,11 @@ class PairedSample:
         (Lowest, highest) mean of an arm that scores allow: the declared range, or
         (0, 1) where every score is 0 or 1; None when that is not known. Intervals are
         cut to it, and nothing else depends on it.
+    strata : ndarray of int, shape (n_pairs,), or None
+        Stratum of each question, within which a bootstrap resamples.
+    resampling : str
+        How a bootstrap without strata weighs questions: ``multinomial`` or
+        ``poisson``.
     """
 
     baseline: FloatArray
@@ -64,6 +69,8 @@ class PairedSample:
     runs: RunVariance | None = None
     tie: float = 0.0
     attainable: tuple[float, float] | None = None
+    strata: IntArray | None = None
+    resampling: str = "multinomial"
 
     @property
     def n_pairs(self) -> int:
@@ -91,6 +98,8 @@ def paired_sample(
     binary: bool | None = None,
     runs: RunVariance | None = None,
     attainable: tuple[float, float] | None = None,
+    strata: IntArray | None = None,
+    resampling: str = "multinomial",
 ) -> PairedSample:
     """Pair two aligned arrays of finite question means.
 
@@ -112,6 +121,10 @@ def paired_sample(
     attainable : tuple of float, optional
         (Lowest, highest) mean of an arm that scores allow; by default the declared
         range, or (0, 1) of a binary metric.
+    strata : ndarray of int, shape (n_pairs,), optional
+        Stratum of each question, for a bootstrap that keeps their sizes.
+    resampling : str
+        ``multinomial`` or ``poisson``.
 
     Returns
     -------
@@ -142,6 +155,8 @@ def paired_sample(
         runs=runs,
         tie=0.0 if tie is None else tie,
         attainable=attainable or score_range or ((0.0, 1.0) if binary else None),
+        strata=strata,
+        resampling=resampling,
     )
 
 
