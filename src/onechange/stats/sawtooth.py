@@ -132,8 +132,7 @@ class Frequencies:
         """
         scale = float(np.sqrt(np.sum(counts * sizes**2) / np.sum(counts)))
         least = max(4 * self.n_main, int(REACH / (scale * self.delta)))
-        # The mean square of the function is the chance that two subsets tie.
-        height = float(np.prod(np.minimum(1.0, 1.0 / np.sqrt(np.pi * counts + 0.86))))
+        height = _mean_square(sizes, counts, least * self.delta)
         wanted = 0.6 * (LUCK / accepted) ** 2 * height / np.pi**2
         last = max(least, int(min(wanted, MOST / counts.size)))
         k = self._alive(sizes, counts, last)
@@ -192,6 +191,17 @@ class Frequencies:
         near = np.rint(centres / self.delta)
         around = np.add.outer(near, np.arange(-self.n_main, self.n_main + 1.0))
         return np.unique(around[around > last])
+
+
+def _mean_square(sizes: FloatArray, counts: FloatArray, most: float) -> float:
+    """Mean of |φ|² up to a frequency, as if the values turned independently.
+
+    For values that have turned often it is the chance that two subsets tie.
+    """
+    angle = 2.0 * np.minimum(sizes * most, 1e3)
+    slow = 0.5 * (1.0 + np.sin(angle) / np.maximum(angle, 1e-9))
+    ties = 1.0 / np.sqrt(np.pi * counts + 0.86)
+    return float(np.prod(np.minimum(1.0, np.maximum(ties, slow**counts))))
 
 
 def _sample(counts: FloatArray, most: int) -> IntArray:

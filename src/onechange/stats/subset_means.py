@@ -28,7 +28,7 @@ Units = tuple[FloatArray, FloatArray, IntArray]  # sums, sizes, how many of each
 
 FINEST = 3e6  # j n k of the last lobe that moves a limit noticeably
 MANY_LOBES = 20_000.0
-ACCURACY = 5e-7  # of a limit, in standard deviations of the values
+FINE = 1e-12  # of a limit, in deviations of the values, outliers among them
 SAME_MEAN = 1e-13  # relative rounding noise of a cluster's mean
 TRIES = 2  # by the slope of the normal law, which outliers do not follow
 LISTED_STATES = 2.0**14  # subsets whose means are listed one by one
@@ -141,7 +141,7 @@ def _stepped_limit(
         start=start,
         spread=spread,
         bounds=_bounds(units),
-        accuracy=ACCURACY * float(np.sqrt(np.sum(counts))),
+        accuracy=FINE * float(np.sqrt(np.sum(counts))),
     )[1]
 
 
