@@ -1,8 +1,8 @@
 """Exact laws of sums over random subsets and random resamples.
 
 Three routes to the same number: enumeration where the states are few, whole
-numbers where the values lie on a lattice, and inversion of the characteristic
-function elsewhere.
+numbers where the values lie on a lattice (but for a shift), and inversion of the
+characteristic function elsewhere.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from onechange.stats.sawtooth import SHALLOW, Frequencies, products
 from onechange.stats.series import SeriesSignLaw, power_sums
 from onechange.stats.size_and_sum import size_and_sum
 
-__all__ = ["ACCEPTED", "MAIN_LOBE", "Route", "group", "sign_law", "subset_tail"]
+__all__ = ["Route", "group", "sign_law", "subset_tail"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -103,7 +103,6 @@ class Route:
 
 
 ANY_ROUTE = Route()
-MAIN_LOBE = Route(lattice=False, reach=0.0, most_states=0.0, fallback=False)
 
 
 def subset_tail(values: FloatArray, counts: IntArray, route: Route = ANY_ROUTE) -> Tail:
