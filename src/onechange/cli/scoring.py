@@ -10,6 +10,7 @@ import typer
 from onechange.cli import options as o
 from onechange.cli import score_options
 from onechange.cli.output import check_apart, input_files, print_out, terminal_columns
+from onechange.display.counting import counted
 from onechange.errors import OnechangeError
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def score(words: dict[str, Any]) -> None:
     )
     for verb, path in (("Written", words["out"]), ("Appended to", words["append"])):
         if path is not None:
-            typer.echo(f"{verb}: {path} ({len(rows.rows)} rows)", err=True)
+            n = counted(len(rows.rows), "row")
+            typer.echo(f"{verb}: {path} ({n})", err=True)
     if not words["quiet"]:
         title = Path(words["traces"]).name
         print_out(
@@ -117,11 +119,18 @@ def _draw(words: dict[str, Any], pairs: Pairs, metric: str, seed: int) -> None:
     from onechange.score.files import replace_file
 
     rows = label_rows(pairs, metric, words["draw"], seed=seed)
+    drawn = len({row["question_id"] for row in rows})
+    if drawn < words["draw"]:
+        typer.echo(
+            f"Only {drawn} questions are scored in both arms: all of them are drawn.",
+            err=True,
+        )
     if words["out"] is None:
         print_out(sheet_csv(rows))
         return
     replace_file(Path(words["out"]), sheet_csv(rows))
-    typer.echo(f"Written: {words['out']} ({len(rows)} answers to label)", err=True)
+    n = counted(len(rows), "answer")
+    typer.echo(f"Written: {words['out']} ({n} to label)", err=True)
 
 
 def audit_traces(words: dict[str, Any]) -> bool:

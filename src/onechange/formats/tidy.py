@@ -98,7 +98,7 @@ def read(
     """
     file, records = records_in(path)
     beside = settings_beside(path)
-    system = beside.run_column(frozenset(systems)) if systems else None
+    system = beside.run_column(frozenset(systems))
     system = system or system_column(records, systems, name=file.name)
     if system is None:
         raise InputError(

@@ -11,6 +11,7 @@ from onechange.display import (
     format_number,
     format_percent,
 )
+from onechange.display.counting import counted
 from onechange.judge import (
     ArmAgreement,
     JudgeAudit,
@@ -46,10 +47,16 @@ def judge_blocks(labelled: LabelledMetric) -> Iterator[Block]:
     """Lay out agreement and deltas of one judged metric."""
     audit = labelled.audit
     others = [
-        f"{format_count(n)} {text}"
+        text
         for n, text in (
-            (audit.n_one_arm, "questions are labelled in one arm only"),
-            (audit.n_unused, "labels belong to no paired question"),
+            (
+                audit.n_one_arm,
+                f"{counted(audit.n_one_arm, 'question')} labelled in one arm only",
+            ),
+            (
+                audit.n_unused,
+                f"{counted(audit.n_unused, 'label')} of no paired and scored answer",
+            ),
         )
         if n
     ]

@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 from onechange import __version__
 from onechange.display import format_count, format_percent
+from onechange.display.counting import counted
 from onechange.errors import OnechangeError
 from onechange.report.document import Block, Bullets, Column, Paragraph, Table
 from onechange.report.json_output import SCHEMA
@@ -72,8 +73,8 @@ def _blocks(audit: QuestionSetAudit, title: str) -> list[Block]:
     blocks: list[Block] = [
         Paragraph(
             f"{title}: traces, {format_count(audit.n_traces)} of "
-            f"{format_count(audit.n_questions)} questions in "
-            f"{format_count(audit.n_trials)} trials ({statuses})."
+            f"{counted(audit.n_questions, 'question')} in "
+            f"{counted(audit.n_trials, 'trial')} ({statuses})."
         ),
         Paragraph(
             f"Labels are given by {_counts(audit.label_units)}; results name "

@@ -6,6 +6,7 @@ import json
 
 from onechange import __version__
 from onechange.display import format_count, format_number
+from onechange.display.counting import counted
 from onechange.errors import OnechangeError
 from onechange.report.document import Block, Bullets, Column, Paragraph, Table
 from onechange.report.json_output import SCHEMA
@@ -59,12 +60,13 @@ def render_scores(
 
 def _blocks(rows: ScoredRows, title: str) -> list[Block]:
     questions = {row["question_id"] for row in rows.rows}
-    counts = f"{format_count(len(rows.rows))} traces of {format_count(len(questions))}"
+    counts = (
+        f"{counted(len(rows.rows), 'trace')} of {counted(len(questions), 'question')}"
+    )
     depths = ", ".join(str(k) for k in rows.settings["k"])
     blocks: list[Block] = [
         Paragraph(
-            f"{title}: {counts} questions; depths k = {depths}, unit "
-            f"{rows.settings['unit']}."
+            f"{title}: {counts}; depths k = {depths}, unit {rows.settings['unit']}."
         )
     ]
     if rows.summaries:
@@ -109,7 +111,7 @@ def _reasons(rows: ScoredRows) -> tuple[str, ...]:
         for reason, n in item.reasons.items():
             alike.setdefault((reason, n), []).append(item.score)
     return tuple(
-        f"{reason}: {format_count(n)} rows of {', '.join(names)}"
+        f"{reason}: {counted(n, 'row')} of {', '.join(names)}"
         for (reason, n), names in alike.items()
     )
 

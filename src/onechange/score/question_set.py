@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from onechange.display import TableMixin
+from onechange.display.counting import counted
 from onechange.errors import InputError
 from onechange.score.answers import normalise
 from onechange.score.options import ScoreOptions
@@ -348,8 +349,9 @@ def _with_notes(audit: QuestionSetAudit, options: ScoreOptions) -> QuestionSetAu
     shared = audit.overlap
     if shared is not None and (shared.same_id or shared.same_text or shared.near_text):
         text = (
-            f"The other set shares {len(shared.same_id)} ids, {len(shared.same_text)} "
-            f"texts and {len(shared.near_text)} near-duplicates with this one: it is "
+            f"The other set shares {counted(len(shared.same_id), 'id')}, "
+            f"{counted(len(shared.same_text), 'text')} and "
+            f"{counted(len(shared.near_text), 'near-duplicate')} with this one: it is "
             "not held out."
         )
         notes.append(Note("sets-overlap", text))
