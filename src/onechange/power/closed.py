@@ -15,9 +15,10 @@ from onechange.stats.power import (
     paired_t_smallest_delta,
 )
 
-__all__ = ["ClosedForm", "closed_form", "gap_to_threshold"]
+__all__ = ["ClosedForm", "closed_form", "gap_to_threshold", "why_impossible"]
 
 LEAST_POWER_SEARCH = 1e-6
+HIGH_MISSING_SHARE = 0.2  # above it a pass needs bounds, of which no formula knows
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class ClosedForm:
     power : float or None
         With the questions at hand.
     questions : int
-        For the target power.
+        For the target power, those that end without a pair among them.
     smallest_delta : float or None
         Distance between truth and threshold that the questions at hand find.
     """
@@ -76,6 +77,48 @@ def gap_to_threshold(rule: Primary | Guardrail, delta: float, direction: str) ->
     return float(rule.margin) + improvement
 
 
+def why_impossible(
+    rule: Primary | Guardrail, delta: float, direction: str
+) -> str | None:
+    """Say why no number of questions makes a rule pass; None where some may.
+
+    Parameters
+    ----------
+    rule, delta, direction
+        As for `gap_to_threshold`.
+
+    Returns
+    -------
+    str or None
+        A clause.
+
+    Examples
+    --------
+    >>> why_impossible(Primary("latency_ms"), 20.0, "lower")
+    'latency_ms is better when lower, so a delta of +20 is a worsening'
+    """
+    if gap_to_threshold(rule, delta, direction) > 0:
+        return None
+    improvement = delta if direction == "higher" else -delta
+    if isinstance(rule, Primary):
+        if improvement == 0:
+            return "a delta of 0 is no improvement"
+        if improvement < 0:
+            return (
+                f"{rule.metric} is better when {direction}, so a delta of {delta:+g} "
+                "is a worsening"
+            )
+        return (
+            f"an improvement of {improvement:g} does not exceed the least improvement "
+            f"{rule.min_improvement:g}"
+        )
+    change = abs(delta) if rule.role == "equivalence" else 0.0 - improvement
+    kind = "change" if rule.role == "equivalence" else "worsening"
+    if change == rule.margin:
+        return f"a {kind} of {change:g} lies exactly at the margin, which seldom passes"
+    return f"a {kind} of {change:g} is beyond the margin {rule.margin:g}"
+
+
 def closed_form(
     rule: Primary | Guardrail,
     delta: float,
@@ -83,9 +126,10 @@ def closed_form(
     *,
     sd: float | None,
     discordance: float | None,
-    n_pairs: int | None,
+    n_questions: int | None,
     confidence_level: float,
     target: float,
+    missing_rate: float = 0.0,
 ) -> ClosedForm | None:
     """Evaluate the formula that fits a rule.
 
@@ -98,33 +142,42 @@ def closed_form(
         design effect.
     discordance : float or None
         Share of pairs that differ, for scores of 0 and 1.
-    n_pairs : int or None
+    n_questions : int or None
         Questions at hand.
     confidence_level : float
         Two-sided level of the deciding interval.
     target : float
         Wanted power.
+    missing_rate : float
+        Share of the questions that end without a pair; so many more are needed.
 
     Returns
     -------
     ClosedForm or None
-        None where the truth is not on the passing side, or nothing varies.
+        None where the truth is not on the passing side, nothing varies, or so many
+        scores are missing that a pass needs bounds.
     """
     gap = gap_to_threshold(rule, delta, direction)
     alpha = 1 - confidence_level
-    if not gap > 0:
+    if not gap > 0 or missing_rate > HIGH_MISSING_SHARE:
         return None
+    paired = 1 - missing_rate
+    n_pairs = None if n_questions is None else round(n_questions * paired)
     plain = isinstance(rule, Primary) and rule.min_improvement == 0
     if discordance is not None and plain:
-        if abs(delta) > discordance:
+        if abs(delta) > discordance * (1 + 1e-9):
             return None
+        discordance = max(discordance, abs(delta))
         return ClosedForm(
             "McNemar (mid-p)",
             _mcnemar(n_pairs, discordance, abs(delta), alpha),
-            math.ceil(mcnemar_questions(discordance, delta, power=target, alpha=alpha)),
+            math.ceil(
+                mcnemar_questions(discordance, delta, power=target, alpha=alpha)
+                / paired
+            ),
             None
             if n_pairs is None
-            else _smallest_mcnemar(n_pairs, discordance, alpha, target),
+            else _smallest_mcnemar(max(n_pairs, 1), discordance, alpha, target),
         )
     if sd is None and discordance is not None:
         sd = math.sqrt(max(discordance - delta**2, 0.0))
@@ -134,7 +187,7 @@ def closed_form(
     return ClosedForm(
         "paired t",
         paired_t_power(n_pairs, gap / sd, alpha=alpha) if enough and n_pairs else None,
-        math.ceil(paired_t_questions(gap / sd, power=target, alpha=alpha)),
+        math.ceil(paired_t_questions(gap / sd, power=target, alpha=alpha) / paired),
         paired_t_smallest_delta(n_pairs, sd, power=target, alpha=alpha)
         if enough and n_pairs
         else None,
@@ -144,7 +197,7 @@ def closed_form(
 def _mcnemar(
     n_pairs: int | None, discordance: float, delta: float, alpha: float
 ) -> float | None:
-    if n_pairs is None:
+    if n_pairs is None or n_pairs < 1:
         return None
     better, worse = (discordance + delta) / 2, (discordance - delta) / 2
     # one-sided at half the level: a pass is an improvement that is shown

@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 from onechange.compare import Comparison
 from onechange.errors import MethodError, PlanError
 from onechange.missing import population
-from onechange.pairs import trial_table
-from onechange.plan import BUILT_IN_RATES, did_you_mean
+from onechange.pairs import rate_rows, trial_table
+from onechange.plan import BUILT_IN_RATES, Metric, did_you_mean
+from onechange.stats.ratio import RatioPair, linearised
 
 __all__ = ["Pilot", "make_pilot"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +45,9 @@ class Pilot:
         Share of the questions to be scored that lack a pair.
     same_arm : bool
         Whether two trials of the baseline stand in for the arms.
+    parts : tuple of RatioPair or None
+        Of a ratio metric, numerators and denominators of each arm; its scores are
+        then the linearised ones, whose mean is the ratio.
     """
 
     metric: str
@@ -57,6 +62,7 @@ class Pilot:
     binary: bool = False
     missing_rate: float = 0.0
     same_arm: bool = False
+    parts: tuple[RatioPair, RatioPair] | None = None
 
     @property
     def n_pairs(self) -> int:
@@ -99,36 +105,33 @@ def make_pilot(comparison: Comparison, metric: str, *, same_arm: bool = False) -
         When fewer than two questions are scored in both arms, or `same_arm` is asked
         for and there is one trial.
     """
-    name = comparison.variants[0].name
     rows = (*comparison.deltas, *comparison.rates)
     delta = next((row for row in rows if row.metric == metric), None)
+    if delta is None and metric in BUILT_IN_RATES:
+        raise MethodError(
+            f"{metric} is not measured: the rows record no status; name its column "
+            "with --status."
+        )
     if delta is None:
         known = [*(row.metric for row in comparison.deltas), *BUILT_IN_RATES]
         raise PlanError(
             f'"{metric}" is not a metric of the data; {did_you_mean(metric, known)}'
         )
-    pairs, values = comparison.pairs[0], comparison.values[name, metric]
+    declared = next((m for m in comparison.metrics if m.name == metric), None)
+    if declared is not None and declared.numerator is not None:
+        return _ratio_pilot(comparison, declared, delta.direction, same_arm=same_arm)
+    pairs = comparison.pairs[0]
+    values = comparison.values[comparison.variants[0].name, metric]
     tables = _tables(comparison, metric)
     before, after = values.baseline, values.variant
-    complete = values.complete
     if same_arm:
-        if tables[0].shape[1] < 2:
-            raise MethodError(
-                "the baseline has one trial, so it says nothing about how scores "
-                "differ between runs; name a VARIANT, add trials, or give --sd (or "
-                "--discordance for scores of 0 and 1)."
-            )
-        before, after = tables[0][:, 0], tables[0][:, 1]
-        complete = pairs.paired & np.isfinite(before) & np.isfinite(after)
-        tables = (tables[0][:, :1], tables[0][:, 1:2])
-    if int(complete.sum()) < 2:
-        raise MethodError(
-            f"{metric}: {int(complete.sum())} questions are scored in both arms; a "
-            "pilot needs at least two."
-        )
+        before, after = _two_trials(tables[0])
+        tables = (before[:, None], after[:, None])
+    complete = pairs.paired & np.isfinite(before) & np.isfinite(after)
+    _check_pairs(metric, complete)
     counted = pairs.paired
     if metric not in BUILT_IN_RATES:
-        counted = population(pairs, metric, everything=False)
+        counted = population(pairs, metric)
     scores = np.concatenate([table[complete].ravel() for table in tables])
     scores = scores[np.isfinite(scores)]
     binary = bool(np.all((scores == 0) | (scores == 1)))
@@ -143,18 +146,88 @@ def make_pilot(comparison: Comparison, metric: str, *, same_arm: bool = False) -
         score_range=values.score_range or ((0.0, 1.0) if binary else None),
         tie=values.tie,
         binary=binary,
-        missing_rate=float(1 - complete[counted].mean()) if counted.any() else 0.0,
+        missing_rate=_missing(complete, counted),
         same_arm=same_arm,
     )
 
 
-def _tables(comparison: Comparison, metric: str) -> tuple[FloatArray, FloatArray]:
-    """Scores by question and trial; of a built-in rate, the question means alone."""
-    pairs = comparison.pairs[0]
-    values = comparison.values[comparison.variants[0].name, metric]
-    if metric in BUILT_IN_RATES or metric not in pairs.baseline.metrics:
-        return values.baseline[:, None], values.variant[:, None]
-    return (
-        trial_table(pairs, "baseline", metric),
-        trial_table(pairs, "variant", metric),
+def _ratio_pilot(
+    comparison: Comparison, metric: Metric, direction: str, *, same_arm: bool
+) -> Pilot:
+    """Take the questions with numerator and denominator in both arms."""
+    pairs, name = comparison.pairs[0], comparison.variants[0].name
+    names = (metric.numerator or "", metric.denominator or "")
+    values = [comparison.values[name, part] for part in names]
+    arms = [
+        (values[0].baseline, values[1].baseline),
+        (values[0].variant, values[1].variant),
+    ]
+    if same_arm:
+        top, bottom = (_two_trials(_tables(comparison, part)[0]) for part in names)
+        arms = [(top[0], bottom[0]), (top[1], bottom[1])]
+    complete = pairs.paired.copy()
+    for arm in arms:
+        complete &= np.isfinite(arm[0]) & np.isfinite(arm[1])
+    _check_pairs(metric.name, complete)
+    parts = [RatioPair(top[complete], bottom[complete]) for top, bottom in arms]
+    if not all(float(part.denominator.sum()) > 0 for part in parts):
+        raise MethodError(
+            f"{metric.name}: the pilot's denominators do not sum to more than 0 in an "
+            "arm; give a pilot that has them."
+        )
+    before, after = (linearised(part) for part in parts)
+    clusters = values[0].clusters
+    return Pilot(
+        metric=metric.name,
+        direction=direction,
+        baseline=before,
+        variant=after,
+        baseline_trials=before[:, None],
+        variant_trials=after[:, None],
+        clusters=None if clusters is None else clusters[complete],
+        score_range=metric.range,
+        missing_rate=_missing(complete, population(pairs, *names)),
+        same_arm=same_arm,
+        parts=(parts[0], parts[1]),
     )
+
+
+def _missing(complete: BoolArray, counted: BoolArray) -> float:
+    return float(1 - complete[counted].mean()) if counted.any() else 0.0
+
+
+def _check_pairs(metric: str, complete: BoolArray) -> None:
+    if int(complete.sum()) < 2:
+        raise MethodError(
+            f"{metric}: {int(complete.sum())} questions are scored in both arms; a "
+            "pilot needs at least two."
+        )
+
+
+def _two_trials(table: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Take the first two trials of the baseline for the two arms."""
+    if table.shape[1] < 2:
+        raise MethodError(
+            "the baseline has one trial, so it says nothing about how scores "
+            "differ between runs; name a VARIANT, add trials, or give --sd (or "
+            "--discordance for scores of 0 and 1)."
+        )
+    return table[:, 0], table[:, 1]
+
+
+def _tables(comparison: Comparison, metric: str) -> tuple[FloatArray, FloatArray]:
+    """Scores by question and trial, of a built-in rate its zeros and ones."""
+    pairs = comparison.pairs[0]
+    if metric not in BUILT_IN_RATES:
+        return (
+            trial_table(pairs, "baseline", metric),
+            trial_table(pairs, "variant", metric),
+        )
+    found = []
+    for arm in (pairs.baseline, pairs.variant):
+        table = np.full((pairs.question_id.size, len(arm.trial_labels)), np.nan)
+        rows = rate_rows(arm, metric)
+        if rows is not None:
+            table[arm.question, arm.trial] = rows
+        found.append(table)
+    return found[0], found[1]

@@ -12,19 +12,18 @@ from onechange.compare import compare
 from onechange.errors import MethodError, PlanError
 from onechange.plan import (
     BUILT_IN_RATES,
-    Analysis,
     Guardrail,
     Plan,
     Primary,
     did_you_mean,
 )
-from onechange.power.closed import closed_form
+from onechange.power.closed import HIGH_MISSING_SHARE
+from onechange.power.formula import by_formula, direction_of
 from onechange.power.pilot import Pilot, make_pilot
 from onechange.power.result import PowerResult
-from onechange.power.run import PowerRun, Progress, rule_text
+from onechange.power.run import PowerRun, Progress
 from onechange.read import read
 from onechange.results import Results
-from onechange.stats.estimate import Note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +79,7 @@ def power(
         1 − (1 − level)/comparisons.
     sd, discordance : float, optional
         SD of one paired difference, or share of pairs of 0 and 1 that differ, in
-        place of a pilot: formulas alone.
+        place of a pilot: formulas alone, for one number of questions, without trials.
     n_simulations, seed : int
         Experiments per design, and the seed of all.
     progress : callable, optional
@@ -113,9 +112,22 @@ def power(
     asked = (plan or Plan()).analysis
     level = 1 - (1 - asked.confidence_level) / comparisons
     analysis = replace(asked, confidence_level=level)
+    _check_designs(questions, trials)
     if sd is not None or discordance is not None:
-        return _by_formula(
-            rule, true_delta, analysis, target, plan, sd, discordance, questions
+        _check_formula(variant, plan, sd, discordance, questions, trials, missing_rate)
+        if baseline is not None:
+            _only(_arm(baseline, plan or Plan(), "baseline"), _columns(metric, plan))
+        n = questions[0] if questions else None
+        return by_formula(
+            rule,
+            true_delta,
+            direction_of(metric, plan),
+            analysis,
+            sd=sd,
+            discordance=discordance,
+            n_questions=n,
+            target=target,
+            missing_rate=missing_rate or 0.0,
         )
     if baseline is None:
         raise MethodError(
@@ -198,28 +210,68 @@ def _check(
         raise MethodError(f"discordance is {discordance}; give a share above 0.")
 
 
+def _check_designs(questions: Sequence[int], trials: Sequence[int]) -> None:
+    for name, counts, least in (("questions", questions, 2), ("trials", trials, 1)):
+        for count in counts:
+            if count < least:
+                raise MethodError(f"{name} is {count}; give {least} or more.")
+
+
+def _check_formula(
+    variant: Source | None,
+    plan: Plan | None,
+    sd: float | None,
+    discordance: float | None,
+    questions: Sequence[int],
+    trials: Sequence[int],
+    missing_rate: float | None,
+) -> None:
+    """Refuse what only a pilot could tell beside an SD or a discordance."""
+    name = "discordance" if sd is None else "sd"
+    if sd is not None and discordance is not None:
+        raise MethodError("give an sd, or a discordance for scores of 0 and 1.")
+    for asked, what in (
+        (variant is not None, "a variant"),
+        (bool(trials), "trials"),
+        (len(questions) > 1, "several numbers of questions"),
+        (plan is not None and plan.columns.cluster is not None, "a cluster"),
+    ):
+        if asked:
+            raise MethodError(
+                f"{what} and {name} do not go together: {name} (--{name}) is for "
+                f"planning by formula, without a pilot; leave one of them out."
+            )
+    if (missing_rate or 0.0) > HIGH_MISSING_SHARE:
+        raise MethodError(
+            f"missing_rate is {missing_rate:g}: with over 20 % a pass needs the bounds "
+            "of the missing scores to agree, of which no formula knows; give a pilot."
+        )
+
+
 def _pilot(
     baseline: Source, variant: Source | None, metric: str, plan: Plan | None
 ) -> Pilot:
-    given = plan or Plan()
-    declared = tuple(m for m in given.metrics if m.name == metric)
-    if any(part.numerator is not None for part in declared):
-        raise MethodError(
-            f"{metric} is a ratio of two columns, whose power is not simulated; name "
-            "a metric that each question has."
-        )
+    given, wanted = plan or Plan(), _columns(metric, plan)
     plain = Plan(
-        metrics=declared,
+        metrics=[m for m in given.metrics if m.name in (metric, *wanted)],
         columns=replace(given.columns, slices=()),
         analysis=given.analysis,
     )
     arms = [
-        _only(_arm(source, plain, name), metric)
+        _only(_arm(source, plain, name), wanted)
         for source, name in ((baseline, "baseline"), (variant, "variant"))
         if source is not None
     ]
     comparison = compare(arms[0], arms[-1], plain)
     return make_pilot(comparison, metric, same_arm=variant is None)
+
+
+def _columns(metric: str, plan: Plan | None) -> list[str]:
+    """Name the columns that a metric is made of."""
+    for part in () if plan is None else plan.metrics:
+        if part.name == metric and part.numerator and part.denominator:
+            return [part.numerator, part.denominator]
+    return [metric]
 
 
 def _arm(source: Source, plan: Plan, name: str) -> Results:
@@ -228,65 +280,15 @@ def _arm(source: Source, plan: Plan, name: str) -> Results:
     return read(source, columns=plan.columns, name=name)
 
 
-def _only(results: Results, metric: str) -> Results:
-    """Leave the metrics out that are not asked for."""
-    if metric in BUILT_IN_RATES:
-        return replace(results, metrics={})
-    if metric not in results.metrics:
-        known = [*results.metrics, *BUILT_IN_RATES]
-        raise PlanError(
-            f'{results.name}: "{metric}" is not a metric of the data; '
-            f"{did_you_mean(metric, known)}"
-        )
-    return replace(results, metrics={metric: results.metrics[metric]})
-
-
-def _by_formula(
-    rule: Primary | Guardrail,
-    delta: float,
-    analysis: Analysis,
-    target: float,
-    plan: Plan | None,
-    sd: float | None,
-    discordance: float | None,
-    questions: Sequence[int],
-) -> PowerResult:
-    declared = {m.name: m.direction for m in (plan.metrics if plan else ())}
-    direction = declared.get(rule.metric) or ("lower" if delta < 0 else "higher")
-    n = questions[0] if questions else None
-    found = closed_form(
-        rule,
-        delta,
-        direction,
-        sd=sd,
-        discordance=discordance,
-        n_pairs=n,
-        confidence_level=analysis.confidence_level,
-        target=target,
-    )
-    return PowerResult(
-        metric=rule.metric,
-        direction=direction,
-        rule=rule_text(rule),
-        delta=delta,
-        target=target,
-        n_pairs=None,
-        n_clusters=None,
-        n_trials=1,
-        pilot_delta=None,
-        pilot_sd=sd,
-        discordance=discordance,
-        same_arm=False,
-        missing_rate=0.0,
-        confidence_level=analysis.confidence_level,
-        points=(),
-        trial_points=(),
-        questions_needed=None if found is None else found.questions,
-        trials_needed=None,
-        smallest_delta=None if found is None else found.smallest_delta,
-        n_questions=n,
-        closed_form=found,
-        n_simulations=0,
-        seed=0,
-        notes=(Note("formula-only", "No pilot: the figures are those of a formula."),),
-    )
+def _only(results: Results, wanted: Sequence[str]) -> Results:
+    """Leave the metrics out that are not asked for; a rate is of all rows' scores."""
+    if wanted[0] in BUILT_IN_RATES:
+        return results
+    for metric in wanted:
+        if metric not in results.metrics:
+            known = [*results.metrics, *BUILT_IN_RATES]
+            raise PlanError(
+                f'{results.name}: "{metric}" is not a metric of the data; '
+                f"{did_you_mean(metric, known)}"
+            )
+    return replace(results, metrics={name: results.metrics[name] for name in wanted})

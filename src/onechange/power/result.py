@@ -59,6 +59,9 @@ class PowerResult(TableMixin):
         Mean and SD of the pilot's differences.
     discordance : float or None
         Share of the pilot's pairs whose scores of 0 and 1 differ.
+    true_sd, true_discordance : float or None
+        The same under the true delta: drawing the pilot's questions with other shares
+        changes them. The formula takes these.
     same_arm : bool
         Whether the pilot is two trials of the baseline (A/A).
     missing_rate : float
@@ -84,6 +87,8 @@ class PowerResult(TableMixin):
     seed : int
         Their seed.
     notes : tuple of Note
+    reason : str or None
+        Why no number of questions is enough, where that is so.
     """
 
     metric: str
@@ -110,6 +115,9 @@ class PowerResult(TableMixin):
     n_simulations: int
     seed: int
     notes: tuple[Note, ...] = ()
+    reason: str | None = None
+    true_sd: float | None = None
+    true_discordance: float | None = None
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return one row per simulated design, or the row of the formula."""

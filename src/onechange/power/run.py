@@ -7,13 +7,21 @@ from collections.abc import Callable
 
 import numpy as np
 
+from onechange.display import format_percent
 from onechange.errors import MethodError
 from onechange.plan import Analysis, Guardrail, Primary
-from onechange.power.closed import ClosedForm, closed_form, gap_to_threshold
+from onechange.power.closed import (
+    HIGH_MISSING_SHARE,
+    ClosedForm,
+    closed_form,
+    why_impossible,
+)
 from onechange.power.pilot import Pilot
 from onechange.power.result import PowerPoint, PowerResult
 from onechange.power.search import crossing
 from onechange.power.simulate import Design, needed_margins, pass_probability
+from onechange.power.tables import trial_source
+from onechange.power.units import units_of
 from onechange.stats.cluster import design_effect
 from onechange.stats.estimate import Note
 
@@ -23,6 +31,8 @@ Progress = Callable[[int, int], None]
 
 STEPS = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5)  # of the questions that the formula names
 DELTA_STEPS = (0.6, 0.8, 1.0, 1.25, 1.6)  # of the delta that the formula names
+FURTHER_STEPS = (2.0, 2.6, 3.4)  # where none of these is found
+MANY_MISSING = 0.12  # from here on some experiments lose over 20 %
 MOST_TRIALS = 8
 FEWEST_QUESTIONS = 8
 MOST_QUESTIONS = 50_000
@@ -52,24 +62,35 @@ class PowerRun:
         self.n_simulations, self.seed = n_simulations, seed
         self.progress = progress
         self.done = self.total = 0
+        self.true_sd: float | None = None
+        self.true_discordance: float | None = None
 
     def result(
         self, questions: tuple[int, ...], trials: tuple[int, ...]
     ) -> PowerResult:
-        """Simulate everything that is asked for."""
+        """Simulate everything that is asked for; nothing where nothing can pass."""
         pilot = self.pilot
-        gap = gap_to_threshold(self.rule, self.delta, pilot.direction)
-        formula = self._formula(questions[0] if questions else pilot.n_pairs)
         n_at_hand = questions[0] if len(questions) == 1 else pilot.n_pairs
-        grid = _question_counts(questions, formula, self.missing_rate, pilot)
-        counts = trials or _trial_counts(pilot)
-        self.total = len(grid) + len(counts) + len(DELTA_STEPS)
-        points = [self._point(n, None, self.delta) for n in grid]
-        needed = None
-        if gap > 0:
+        reason = why_impossible(self.rule, self.delta, pilot.direction)
+        points: list[PowerPoint] = []
+        trial_points: list[PowerPoint] = []
+        needed = smallest = formula = None
+        if reason is None:
+            law = units_of(pilot, pilot.n_pairs, self.delta).spread(pilot.difference)
+            self.true_sd, self.true_discordance = law.sd, self._discordance(law.share)
+            formula = self._formula(n_at_hand)
+            grid = _question_counts(questions, formula, pilot)
+            counts = trials or _trial_counts(pilot)
+            self.total = len(grid) + len(counts) + len(DELTA_STEPS)
+            points = [self._point(n, None, self.delta) for n in grid]
             points, needed = self._reach(points, extend=not questions)
-        trial_points = [self._point(n_at_hand, k, self.delta) for k in counts]
-        smallest = self._smallest(n_at_hand, formula)
+            trial_points = [self._point(n_at_hand, k, self.delta) for k in counts]
+            if needed is None and self.missing_rate > HIGH_MISSING_SHARE:
+                reason = self._too_many_missing()
+        elif isinstance(self.rule, Guardrail):
+            self.total = len(DELTA_STEPS)
+        if reason is None or isinstance(self.rule, Guardrail):
+            smallest = self._smallest(n_at_hand)
         return PowerResult(
             metric=pilot.metric,
             direction=pilot.direction,
@@ -83,7 +104,7 @@ class PowerRun:
             n_trials=pilot.n_trials,
             pilot_delta=float(np.mean(pilot.difference)),
             pilot_sd=float(np.std(pilot.difference, ddof=1)),
-            discordance=_discordance(pilot),
+            discordance=self._discordance(float(np.mean(pilot.difference != 0))),
             same_arm=pilot.same_arm,
             missing_rate=self.missing_rate,
             confidence_level=self.analysis.confidence_level,
@@ -98,7 +119,10 @@ class PowerRun:
             closed_form=formula,
             n_simulations=self.n_simulations,
             seed=self.seed,
-            notes=self._notes(gap),
+            notes=self._notes(beyond=not points),
+            reason=reason,
+            true_sd=self.true_sd,
+            true_discordance=self.true_discordance,
         )
 
     def _point(self, n: int, trials: int | None, delta: float) -> PowerPoint:
@@ -147,7 +171,7 @@ class PowerRun:
         )
         return points, None if found is None else math.ceil(found**2 - 1e-9)
 
-    def _smallest(self, n: int, formula: ClosedForm | None) -> float | None:
+    def _smallest(self, n: int) -> float | None:
         """Delta that is found, or margin that passes unchanged, with the target."""
         if isinstance(self.rule, Guardrail):
             margins = needed_margins(
@@ -164,10 +188,13 @@ class PowerRun:
         better = 1.0 if self.pilot.direction == "higher" else -1.0
         sd = float(np.std(self.pilot.difference, ddof=1))
         guess = 2.8 * sd * math.sqrt(self._deff() / n)
-        if formula is not None and formula.smallest_delta is not None:
-            guess = formula.smallest_delta
-        sizes, powers = [], []
-        for step in DELTA_STEPS:
+        sizes: list[float] = []
+        powers: list[float] = []
+        for step in (*DELTA_STEPS, *FURTHER_STEPS):
+            if step in FURTHER_STEPS:
+                if not powers or powers[-1] >= self.target:
+                    break
+                self.total += 1
             size = self.rule.min_improvement + step * guess
             try:
                 point = self._point(n, None, better * size)
@@ -179,17 +206,18 @@ class PowerRun:
         return crossing(sizes, powers, self.target)
 
     def _formula(self, n: int) -> ClosedForm | None:
-        pilot = self.pilot
-        discordance = _discordance(pilot) if pilot.clusters is None else None
+        clustered = self.pilot.clusters is not None
+        sd = self.true_sd or 0.0
         return closed_form(
             self.rule,
             self.delta,
-            pilot.direction,
-            sd=float(np.std(pilot.difference, ddof=1)) * math.sqrt(self._deff()),
-            discordance=discordance,
-            n_pairs=n,
+            self.pilot.direction,
+            sd=sd * math.sqrt(self._deff()),
+            discordance=None if clustered else self.true_discordance,
+            n_questions=n,
             confidence_level=self.analysis.confidence_level,
             target=self.target,
+            missing_rate=self.missing_rate,
         )
 
     def _deff(self) -> float:
@@ -198,26 +226,61 @@ class PowerRun:
         found = design_effect(self.pilot.difference, self.pilot.clusters)
         return 1.0 if found is None else found
 
-    def _notes(self, gap: float) -> tuple[Note, ...]:
+    def _discordance(self, share: float) -> float | None:
+        """Share of pairs that differ, where all question means are 0 or 1."""
+        pilot = self.pilot
+        means = np.concatenate([pilot.baseline, pilot.variant])
+        if not pilot.binary or not np.all((means == 0) | (means == 1)):
+            return None
+        return share
+
+    def _too_many_missing(self) -> str:
+        told = (
+            f"{format_percent(self.missing_rate, 0)} of the questions end without a "
+            "pair, and with over 20 % a pass needs the same status"
+        )
+        if self.pilot.score_range is None or self.pilot.parts is not None:
+            return f"{told} under bounds, which are not simulated here"
+        return f"{told} with every missing score at its worst"
+
+    def _notes(self, *, beyond: bool) -> tuple[Note, ...]:
         notes = []
-        if self.pilot.same_arm:
+        pilot = self.pilot
+        if pilot.same_arm:
             text = (
                 "The pilot is two trials of the baseline (A/A): a change that moves "
                 "answers more than a rerun does needs more questions."
             )
             notes.append(Note("same-arm-pilot", text))
-        if not gap > 0:
+        if beyond:
             text = (
                 "The delta is not on the passing side of the rule: more questions do "
                 "not help."
             )
             notes.append(Note("beyond-threshold", text))
-        if self.pilot.score_range is None:
+        if not beyond and pilot.score_range is None and pilot.parts is None:
             text = (
-                f"{self.pilot.metric} has no declared range: the variant was shifted "
-                "by a constant instead of drawing other questions."
+                f"{pilot.metric} has no declared range: the variant was shifted by a "
+                "constant instead of drawing other questions."
             )
             notes.append(Note("shifted-pilot", text))
+        if not beyond and self.missing_rate >= MANY_MISSING:
+            text = (
+                "An experiment of which over 20 % of the questions lack a pair passes "
+                "only if it does so with every missing score at its worst."
+            )
+            notes.append(Note("high-missing-share", text))
+        run_sd = 0.0
+        if pilot.parts is None:
+            paired = self.analysis.trials_paired
+            run_sd = trial_source(pilot, None, paired=paired).run_sd
+        if run_sd > 0:
+            text = (
+                f"Whole runs of the pilot differ (SD between runs {run_sd:.3g}), and "
+                "so do those of every simulated experiment: more questions do not make "
+                "up for it, more trials do. The formula is of questions alone."
+            )
+            notes.append(Note("runs-differ", text))
         return tuple(notes)
 
 
@@ -240,26 +303,14 @@ def rule_text(rule: Primary | Guardrail) -> str:
 
 
 def _question_counts(
-    questions: tuple[int, ...],
-    formula: ClosedForm | None,
-    missing_rate: float,
-    pilot: Pilot,
+    questions: tuple[int, ...], formula: ClosedForm | None, pilot: Pilot
 ) -> list[int]:
     if questions:
         return sorted(set(questions))
-    centre = float(pilot.n_pairs)
-    if formula is not None:
-        centre = formula.questions / (1 - missing_rate)
+    centre = float(pilot.n_pairs if formula is None else formula.questions)
     centre = min(max(centre, FEWEST_QUESTIONS / STEPS[0]), MOST_QUESTIONS / STEPS[-1])
     return sorted({round(step * centre) for step in STEPS})
 
 
 def _trial_counts(pilot: Pilot) -> tuple[int, ...]:
     return tuple(range(1, MOST_TRIALS + 1)) if pilot.n_trials > 1 else ()
-
-
-def _discordance(pilot: Pilot) -> float | None:
-    means = np.concatenate([pilot.baseline, pilot.variant])
-    if not pilot.binary or not np.all((means == 0) | (means == 1)):
-        return None
-    return float(np.mean(pilot.difference != 0))

@@ -9,19 +9,27 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from onechange.errors import MethodError
 from onechange.plan import Analysis, Guardrail, Primary
 from onechange.power.pilot import Pilot
+from onechange.power.ratio import (
+    interval_status,
+    ratio_interval,
+    ratio_passes,
+    simulated_ratios,
+)
 from onechange.power.result import PowerPoint
-from onechange.power.tilt import tilted_shares
+from onechange.power.tables import runs_of, trial_source
+from onechange.power.units import units_of
 from onechange.sensitivity import Scores, mean_status
 from onechange.stats import choose
+from onechange.stats.estimate import Interval
+from onechange.stats.twoway import run_law
 from onechange.status import Status, worsening_ends
 
 __all__ = ["Design", "needed_margins", "pass_probability", "simulated_scores"]
 
 FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
 CLOSE = 1e-3  # of the level: nearer p-values leave the word to the interval
 HIGH_MISSING_SHARE = 0.2  # above it a pass needs the same status under the bounds
@@ -89,13 +97,32 @@ def pass_probability(
     -----
     Questions (whole clusters, where there are some) are drawn from the pilot with
     the shares of `tilted_shares`; without declared range the variant is shifted
-    instead. The status of each draw is that of `decide`.
+    instead. Where the pilot's trials show that whole runs differ, every run of an
+    experiment gets an effect of its own (`TrialSource`). The status of each draw is
+    that of `decide`.
     """
-    passed = 0
-    for scores, lost in simulated_scores(
-        pilot, design, delta, n_simulations=n_simulations, seed=seed
-    ):
-        passed += _passes(rule, scores, lost, analysis)
+    if pilot.parts is not None:
+        ratios = simulated_ratios(
+            pilot,
+            design.n_questions,
+            delta,
+            missing_rate=design.missing_rate,
+            n_simulations=n_simulations,
+            seed=seed,
+        )
+        passed = sum(ratio_passes(rule, drawn, analysis) for drawn in ratios)
+    else:
+        experiments = simulated_scores(
+            pilot,
+            design,
+            delta,
+            n_simulations=n_simulations,
+            seed=seed,
+            trials_paired=analysis.trials_paired,
+        )
+        passed = sum(
+            _passes(rule, scores, lost, analysis) for scores, lost in experiments
+        )
     share = passed / n_simulations
     return PowerPoint(
         n_questions=design.n_questions,
@@ -127,7 +154,28 @@ def needed_margins(
         Infinite where there is no interval.
     """
     found = np.full(n_simulations, np.inf)
-    drawn = simulated_scores(pilot, design, 0.0, n_simulations=n_simulations, seed=seed)
+    if pilot.parts is not None:
+        ratios = simulated_ratios(
+            pilot,
+            design.n_questions,
+            0.0,
+            missing_rate=design.missing_rate,
+            n_simulations=n_simulations,
+            seed=seed,
+        )
+        for index, ratio in enumerate(ratios):
+            interval = ratio_interval(ratio, analysis)
+            if interval is not None:
+                found[index] = worsening_ends(interval, pilot.direction)[1]
+        return found
+    drawn = simulated_scores(
+        pilot,
+        design,
+        0.0,
+        n_simulations=n_simulations,
+        seed=seed,
+        trials_paired=analysis.trials_paired,
+    )
     for index, (scores, _) in enumerate(drawn):
         sample = scores.sample()
         chosen = choose.decision_interval(
@@ -143,7 +191,13 @@ def needed_margins(
 
 
 def simulated_scores(
-    pilot: Pilot, design: Design, delta: float, *, n_simulations: int, seed: int
+    pilot: Pilot,
+    design: Design,
+    delta: float,
+    *,
+    n_simulations: int,
+    seed: int,
+    trials_paired: bool = False,
 ) -> Iterator[tuple[Scores, Scores | None]]:
     """Draw experiments like the pilot.
 
@@ -151,6 +205,8 @@ def simulated_scores(
     ----------
     pilot, design, delta, n_simulations, seed
         As for `pass_probability`.
+    trials_paired : bool
+        Whether trial 1 of the baseline belongs to trial 1 of the variant.
 
     Yields
     ------
@@ -161,17 +217,10 @@ def simulated_scores(
         or the metric has no range.
     """
     rng = np.random.default_rng([seed, design.n_questions])
-    codes = np.arange(pilot.n_pairs) if pilot.clusters is None else pilot.clusters
-    codes = np.unique(codes, return_inverse=True)[1]
-    sizes = np.bincount(codes).astype(np.float64)
-    members = np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes.astype(int)))
+    units = units_of(pilot, design.n_questions, delta)
+    source = trial_source(pilot, design.n_trials, paired=trials_paired)
     shifted = pilot.score_range is None
     gap = delta - float(np.mean(pilot.difference)) if shifted else 0.0
-    totals = np.bincount(codes, weights=pilot.difference).astype(np.float64)
-    shares = np.full(sizes.size, 1.0 / sizes.size)
-    if not shifted:
-        shares = tilted_shares(totals, sizes, delta)
-    n_units = max(1, round(design.n_questions / float(shares @ sizes)))
     template = Scores(
         baseline=pilot.baseline,
         variant=pilot.variant,
@@ -179,22 +228,30 @@ def simulated_scores(
         score_range=pilot.score_range,
         tie=pilot.tie,
     )
+    several = max(source.n_trials) > 1
+    plain = not several and source.run_sd == 0 and source.exact
     for _ in range(n_simulations):
-        units = rng.choice(sizes.size, size=n_units, p=shares)
-        if pilot.clusters is None:
-            chosen, clusters = units, None
+        chosen, clusters = units.draw(rng)
+        if plain:
+            tables = (pilot.baseline[chosen][:, None], pilot.variant[chosen][:, None])
         else:
-            chosen = np.concatenate([members[unit] for unit in units])
-            clusters = np.repeat(np.arange(n_units), sizes[units].astype(int))
-        before, after, binary = _means(pilot, design, chosen, rng)
+            tables = source.draw(chosen, rng)
+        before, after = (_row_means(table) for table in tables)
         drawn = replace(
             template,
             baseline=before,
             variant=after + gap,
             clusters=clusters,
-            binary=binary and not gap,
+            binary=pilot.binary and not gap and _binary(before, after),
         )
-        yield _with_losses(drawn, design.missing_rate, rng)
+        kept = rng.random(before.size) >= design.missing_rate
+        runs = arm_runs = None
+        if several:
+            held = [table if kept.all() else table[kept] for table in tables]
+            arm_runs = runs = runs_of(held[0], held[1], paired=False)
+            if trials_paired:
+                runs = runs_of(held[0], held[1], paired=True)
+        yield _with_losses(replace(drawn, runs=runs, arm_runs=arm_runs), kept)
 
 
 def _passes(
@@ -202,12 +259,32 @@ def _passes(
 ) -> bool:
     if scores.n_pairs == 0:
         return False
+    if scores.runs is not None and analysis.interval == "auto":
+        # The interval is at each end the wider of two: both of them have to pass.
+        alone = replace(scores, runs=None)
+        if not _passes_two_way(rule, scores, analysis):
+            return False
+        return _passes(rule, alone, None, analysis) and (
+            lost is None or mean_status(rule, lost, analysis) is Status.PASS
+        )
     # The quick interval lies within the full one: what it does not pass, does not.
     if mean_status(rule, scores, analysis, quick=True) is not Status.PASS:
         return False
     if not _passes_in_full(rule, scores, analysis):
         return False
     return lost is None or mean_status(rule, lost, analysis) is Status.PASS
+
+
+def _passes_two_way(
+    rule: Primary | Guardrail, scores: Scores, analysis: Analysis
+) -> bool:
+    """Whether whole runs that differ leave a pass, where they count."""
+    law = run_law(scores.sample(), analysis.interval)
+    if law is None:
+        return True
+    level = analysis.confidence_level
+    interval = Interval(*law.limits((1 - level) / 2), level, "two-way")
+    return interval_status(rule, interval, scores.direction) is Status.PASS
 
 
 def _passes_in_full(
@@ -251,12 +328,10 @@ def _thresholds(rule: Primary | Guardrail, direction: str) -> list[tuple[float, 
     return [(-margin if higher else margin, side)]
 
 
-def _with_losses(
-    scores: Scores, missing_rate: float, rng: np.random.Generator
-) -> tuple[Scores, Scores | None]:
-    if missing_rate == 0:
+def _with_losses(scores: Scores, kept: BoolArray) -> tuple[Scores, Scores | None]:
+    """Leave questions out; over a fifth, give all of them at their worst as well."""
+    if kept.all():
         return scores, None
-    kept = rng.random(scores.n_pairs) >= missing_rate
     clusters = scores.clusters
     complete = replace(
         scores,
@@ -273,54 +348,11 @@ def _with_losses(
     return complete, scores.with_variant(np.where(kept, scores.variant, worst))
 
 
-def _means(
-    pilot: Pilot, design: Design, chosen: IntArray, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray, bool]:
-    """Question means of the chosen questions over the wanted number of trials."""
-    wanted = design.n_trials
-    tables = (pilot.baseline_trials, pilot.variant_trials)
-    if wanted is None or all(table.shape[1] == wanted for table in tables):
-        before, after = pilot.baseline[chosen], pilot.variant[chosen]
-        return before, after, pilot.binary and _binary(before, after)
-    if wanted < pilot.n_trials:
-        before, after = (_subset_means(table[chosen], wanted, rng) for table in tables)
-        return before, after, pilot.binary and _binary(before, after)
-    return *_steadied(pilot, wanted, chosen), False
-
-
 def _binary(*arrays: FloatArray) -> bool:
     return all(bool(np.all((a == 0) | (a == 1))) for a in arrays)
 
 
-def _subset_means(
-    table: FloatArray, wanted: int, rng: np.random.Generator
-) -> FloatArray:
-    """Mean of some trials of each question, drawn without replacement."""
-    keys = np.where(np.isfinite(table), rng.random(table.shape), np.inf)
-    order = np.argsort(keys, axis=1)[:, :wanted]
-    return np.asarray(np.nanmean(np.take_along_axis(table, order, axis=1), axis=1))
-
-
-def _steadied(
-    pilot: Pilot, wanted: int, chosen: IntArray
-) -> tuple[FloatArray, FloatArray]:
-    """Differences drawn towards their mean as more trials would draw them."""
-    if pilot.n_trials < 2:
-        raise MethodError(
-            "the pilot has one trial of an arm, which does not say what more would "
-            "bring; run it at least twice, or leave the trials out."
-        )
-    difference = pilot.difference
-    noise_now = noise_then = 0.0
-    for table in (pilot.baseline_trials, pilot.variant_trials):
-        counts = np.sum(np.isfinite(table), axis=1)
-        some = counts > 1
-        within = float(np.mean(np.nanvar(table[some], axis=1, ddof=1)))
-        noise_now += within * float(np.mean(1 / counts))
-        noise_then += within / wanted
-    now = float(np.var(difference, ddof=1))
-    then = max(now - noise_now, 0.0) + noise_then
-    factor = math.sqrt(then / now) if now > 0 else 1.0
-    centre = float(np.mean(difference))
-    moved = centre + factor * (difference - centre)
-    return pilot.baseline[chosen], (pilot.baseline + moved)[chosen]
+def _row_means(table: FloatArray) -> FloatArray:
+    if table.shape[1] == 1:
+        return table[:, 0]
+    return np.asarray(np.nanmean(table, axis=1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ __all__ = ["FORMATS", "power_figure", "render_power"]
 
 FORMATS = ("text", "markdown", "json")
 BAR = 50  # columns of a power of 1
+FAR = 1.2  # a formula off by this factor is explained
 
 
 def render_power(result: PowerResult, *, format: str = "text", width: int = 100) -> str:
@@ -129,6 +131,8 @@ def _headline(result: PowerResult) -> str:
     share = format_percent(result.target, 0)
     case = f"{result.rule}, if the true delta is {_delta(result, result.delta)}"
     if result.questions_needed is None:
+        if result.reason is not None:
+            return f"{case}: no number of questions shows it: {result.reason}."
         if result.points:
             most = max(point.n_questions for point in result.points)
             return f"{case}: not shown with {share} power by {most} questions."
@@ -145,6 +149,9 @@ def _pilot_text(result: PowerResult) -> str:
             given.append(f"SD of one paired difference {result.pilot_sd:g}")
         if result.discordance is not None:
             given.append(f"{format_percent(result.discordance, 1)} of the pairs differ")
+        if result.missing_rate:
+            rate = format_percent(result.missing_rate, 1)
+            given.append(f"{rate} of the questions without a pair")
         return f"none; given: {', '.join(given)}."
     kind = (
         "two trials of the baseline (A/A)" if result.same_arm else "baseline, variant"
@@ -159,7 +166,24 @@ def _pilot_text(result: PowerResult) -> str:
     if result.discordance is not None:
         parts.append(f"{format_percent(result.discordance, 1)} of the pairs differ")
     parts.append(f"{format_percent(result.missing_rate, 1)} without a pair")
-    return "; ".join(parts) + "."
+    return "; ".join(parts) + "." + _under_truth(result)
+
+
+def _under_truth(result: PowerResult) -> str:
+    """Say what the true delta makes of the pilot's spread, which it changes."""
+    changed = []
+    if result.true_discordance is not None and result.discordance is not None:
+        share = format_percent(result.true_discordance, 1)
+        if share != format_percent(result.discordance, 1):
+            changed.append(f"{share} of the pairs differ")
+    elif result.true_sd is not None and result.pilot_sd is not None:
+        sd = format_number(result.true_sd, _decimals(result))
+        if sd != format_number(result.pilot_sd, _decimals(result)):
+            changed.append(f"the SD of the differences is {sd}")
+    if not changed:
+        return ""
+    true = _delta(result, result.delta)
+    return f" Drawn so that the true delta is {true}: {changed[0]}."
 
 
 def _curve(points: tuple[PowerPoint, ...], unit: str, target: float) -> list[str]:
@@ -211,8 +235,14 @@ def _facts(result: PowerResult) -> list[str]:
                 f"; power {format_percent(formula.power, 0)} with "
                 f"{format_count(result.n_questions or result.n_pairs)}"
             )
+        needed = result.questions_needed
+        if needed and abs(math.log(needed / formula.questions)) > math.log(FAR):
+            text += (
+                ". The simulated figure counts: the formula knows nothing of rare "
+                "changes, runs that differ, or experiments that lack many scores"
+            )
         facts.append(text + ".")
-    if result.n_simulations:
+    if result.points or (result.smallest_delta is not None and result.n_simulations):
         level = format_percent(result.confidence_level, 1)
         facts.append(
             f"{format_count(result.n_simulations)} experiments per design, each "
