@@ -149,6 +149,10 @@ def win_tie_loss(difference: FloatArray) -> tuple[int, int, int]:
 
 def _dominance(first: FloatArray, second: FloatArray) -> int:
     """Over all pairs of two sorted arrays: how often the second is larger, or less."""
+    if first.size == 0:
+        return 0
     below = np.searchsorted(first, second, side="left")
-    above = first.size - np.searchsorted(first, second, side="right")
-    return int(np.sum(below - above))
+    total = 2 * int(np.sum(below)) - first.size * second.size
+    tied = first[np.minimum(below, first.size - 1)] == second  # most often few
+    equal = np.searchsorted(first, second[tied], side="right") - below[tied]
+    return total + int(np.sum(equal))
