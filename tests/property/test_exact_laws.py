@@ -241,3 +241,40 @@ def test_a_moved_lattice_keeps_its_counted_share(
     assert got.pvalue == pytest.approx(expected, abs=1e-9)
     moved = signflip_test(np.array(numbers, float), alternative="greater", shift=-shift)
     assert moved.pvalue == pytest.approx(expected, abs=1e-9)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(-20, 20), st.integers(1, 4)), min_size=33, max_size=45
+    ),
+    st.sampled_from([0.05 * 2**0.5, -np.pi / 40, 0.3, -0.123456789]),
+)
+@settings(max_examples=25, deadline=None)
+def test_moved_clusters_keep_their_counted_share(
+    units: list[tuple[int, int]], shift: float
+) -> None:
+    n = sum(size for _, size in units)
+    least = sum(k for k, _ in units if k < 0)
+    span = sum(abs(k) for k, _ in units) + 1
+    ways = np.zeros((n + 1, span), np.int64)
+    ways[0, -least] = 1
+    for k, size in units:
+        before = ways[: n + 1 - size].copy()
+        moved = before[:, : span - k] if k >= 0 else before[:, -k:]
+        ways[size:, max(k, 0) : span + min(k, 0)] += moved
+    excess = (np.arange(span) + least) / 10.0 - shift * np.arange(n + 1)[:, None]
+    below = int(np.sum(ways[excess <= 1e-11])) / 2 ** len(units)
+    above = int(np.sum(ways[excess >= -1e-11])) / 2 ** len(units)
+    difference = np.concatenate([np.full(size, k / 10 / size) for k, size in units])
+    clusters = np.repeat(np.arange(len(units)), [size for _, size in units])
+    total = sum(k for k, _ in units) / 10.0 - shift * n
+    both = min(1.0, 2.0 * (below if total > 0 else above))
+    for alternative, share in (
+        ("greater", below),
+        ("less", above),
+        ("two-sided", both),
+    ):
+        got = signflip_test(
+            difference, clusters=clusters, shift=shift, alternative=alternative
+        )
+        assert got.pvalue == pytest.approx(share, abs=1e-9), alternative

@@ -37,7 +37,15 @@ from onechange.stats.sawtooth import SHALLOW, Frequencies, products
 from onechange.stats.series import SeriesSignLaw, power_sums
 from onechange.stats.size_and_sum import size_and_sum
 
-__all__ = ["Route", "group", "sign_law", "subset_tail"]
+__all__ = [
+    "ROUNDED",
+    "TIE",
+    "Route",
+    "group",
+    "on_coarse_lattice",
+    "sign_law",
+    "subset_tail",
+]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -160,6 +168,29 @@ def subset_tail(values: FloatArray, counts: IntArray, route: Route = ANY_ROUTE) 
     if apart and states_per_half(merged) <= LARGEST_HALF:
         tail = Tail.of(count_below(sizes, merged, room, noise))
     return tail.halved(halvings)
+
+
+def on_coarse_lattice(values: FloatArray, counts: IntArray) -> bool:
+    """Whether sums of subsets are soon counted on a lattice, or without one.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n_values,)
+    counts : ndarray of int, shape (n_values,)
+
+    Returns
+    -------
+    bool
+    """
+    if states_per_half(counts) <= COUNTED_STATES:
+        return True
+    found = find_lattice(values)
+    if found is None:
+        return False
+    integers = np.abs(found.integers)
+    some = integers > 0
+    room = int(np.sum(integers * counts)) // 2
+    return _work(integers[some], counts[some], room) <= CONVOLUTION_WORK
 
 
 def _merge(sizes: FloatArray, counts: IntArray) -> tuple[FloatArray, IntArray]:

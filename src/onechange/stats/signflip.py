@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from onechange.errors import MethodError
 from onechange.stats.estimate import Interval, TestResult
-from onechange.stats.exact import TIE, group, subset_tail
+from onechange.stats.exact import ROUNDED, TIE, group, on_coarse_lattice, subset_tail
 from onechange.stats.inversion import Tail
-from onechange.stats.subset_means import subset_mean_limits
+from onechange.stats.subset_means import subset_mean_limits, subset_mean_shares
 
 __all__ = ["n_min", "signflip_interval", "signflip_test", "tail_probability"]
 
@@ -79,7 +79,12 @@ def signflip_test(
     sums, sizes = _units(difference, clusters)
     values, counts = group(_shifted(sums, sizes, shift))
     total = float(np.sum(values * counts))
-    if alternative == "two-sided":
+    moved = None
+    if clusters is not None and shift != 0.0 and not on_coarse_lattice(values, counts):
+        moved = _moved_clusters(sums, sizes, shift, total, alternative)
+    if moved is not None:
+        tail = moved
+    elif alternative == "two-sided":
         tail = _two_sided(values, counts, total)
     else:
         sign = 1.0 if alternative == "greater" else -1.0
@@ -230,6 +235,24 @@ def _shifted(sums: FloatArray, sizes: FloatArray, shift: float) -> FloatArray:
     moved = sums - expected
     moved[np.abs(moved) <= 1e-12 * np.maximum(np.abs(sums), np.abs(expected))] = 0.0
     return moved
+
+
+def _moved_clusters(
+    sums: FloatArray, sizes: FloatArray, shift: float, total: float, alternative: str
+) -> Tail | None:
+    """Tail from the joint law of sums and sizes, which a shift leaves on its lattice.
+
+    None where there is no such law, and where the tail is too small for its rounding.
+    """
+    shares = subset_mean_shares(sums, sizes, shift)
+    if shares is None:
+        return None
+    below, above = shares
+    if alternative == "two-sided":
+        tail = Tail.of(below if total > 0.0 else above).halved(-1)
+    else:
+        tail = Tail.of(below if alternative == "greater" else above)
+    return tail if tail.probability > ROUNDED else None
 
 
 def _two_sided(values: FloatArray, counts: IntArray, total: float) -> Tail:

@@ -20,7 +20,7 @@ from onechange.stats.mean_shares import mean_shares, normal_density, smooth_limi
 from onechange.stats.roots import Bracket, first_above
 from onechange.stats.size_and_sum import LARGEST_TABLE, size_and_sum
 
-__all__ = ["subset_mean_limits"]
+__all__ = ["subset_mean_limits", "subset_mean_shares"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -92,6 +92,34 @@ def subset_mean_limits(
             _stepped_limit(opposite, tail, -high, shares.spread, lattice),
         )
     return here, -there
+
+
+def subset_mean_shares(
+    sums: FloatArray, sizes: FloatArray, mean: float
+) -> tuple[float, float] | None:
+    """Shares of subsets with a mean of at most, and of at least, so much.
+
+    Parameters
+    ----------
+    sums, sizes : ndarray of float, shape (n_units,)
+        As in `subset_mean_limits`.
+    mean : float
+
+    Returns
+    -------
+    tuple of float, or None
+        The empty subset counts in both. None where sums are on no lattice, or one
+        too fine for their joint law with the sizes to be tabulated.
+    """
+    values, group_sizes, counts = _group_units(sums, sizes)
+    lattice = find_lattice(values)
+    if lattice is None:
+        return None
+    whole = np.rint(group_sizes).astype(np.int64)
+    table = size_and_sum(lattice, counts, sizes=whole)
+    if table is None:
+        return None
+    return table.share(mean / lattice.unit), table.share_above(mean / lattice.unit)
 
 
 def _exact_limits(
