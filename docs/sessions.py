@@ -1,8 +1,9 @@
 """The console sessions in the documentation: find them, run them, rewrite them.
 
 ``python docs/sessions.py`` runs every session and writes what it printed into the
-page; review the difference before committing it. The tests run the same sessions and
-compare.
+page (of the pages named after it, or of all); review the difference before committing
+it. The tests run the same sessions and compare. A ``text block N`` block repeats the
+N-th block of the session before it, so that a page can explain an output by parts.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+EXCERPT = re.compile(r"^```text block (\d+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SETUP_WORDS = {"make", "git", "pip", "cd", "pipx", "uv"}  # set the machine up
 
@@ -33,6 +35,23 @@ def _commands(block: str) -> Iterator[tuple[str, str]]:
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
         yield command.strip(), shown.strip("\n")
+
+
+def excerpts(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield every ``text block N``: its number, what it shows, and what it should.
+
+    It shows block N, counted from 1, of the last session with an output before it;
+    blank lines part the blocks.
+    """
+    for match in EXCERPT.finditer(text):
+        yield int(match[1]), match[2].strip("\n"), _excerpt(text, match)
+
+
+def _excerpt(text: str, match: re.Match[str]) -> str:
+    outputs = [shown for _, shown in sessions(text[: match.start()]) if shown]
+    blocks = re.split(r"\n\n+", outputs[-1]) if outputs else []
+    number = int(match[1])
+    return blocks[number - 1] if 1 <= number <= len(blocks) else ""
 
 
 def is_setup(command: str) -> bool:
@@ -103,11 +122,18 @@ def refresh(page: Path, folder: Path) -> None:
             parts.append(f"$ {command}\n{output}\n" if output else f"$ {command}\n")
         return "```console\n" + "".join(parts) + "```"
 
-    page.write_text(BLOCK.sub(renew, text), encoding="utf-8")
+    renewed = BLOCK.sub(renew, text)
+    page.write_text(
+        EXCERPT.sub(
+            lambda match: f"```text block {match[1]}\n{_excerpt(renewed, match)}\n```",
+            renewed,
+        ),
+        encoding="utf-8",
+    )
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
         place = demo_folder(Path(scratch))
-        for one in PAGES:
+        for one in [Path(name).resolve() for name in sys.argv[1:]] or PAGES:
             refresh(one, place)

@@ -59,11 +59,11 @@ def codes(notes: Any) -> set[str]:
 
 
 def run(*words: object, cwd: Path | None = None, **environment: str) -> Any:
-    """Run the command line as a user would."""
+    """Run the command line as a user would, on a screen of 100 columns by default."""
     return subprocess.run(
         [sys.executable, "-m", "onechange", *map(str, words)],
         capture_output=True,
         cwd=cwd,
         encoding="utf-8",
-        env={**os.environ, **environment},
+        env={**os.environ, "COLUMNS": "100", **environment},
     )

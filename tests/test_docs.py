@@ -2,8 +2,9 @@
 
 In Markdown: ``console`` blocks hold ``$ command`` lines followed by their exact
 output (``...`` alone on a line stands for any lines); ``pycon`` blocks are doctests;
-``python`` blocks must run. All of it runs in a folder that holds the demo's files, as
-after ``onechange demo --out demo-output``. The docstrings of the package are doctests.
+``python`` blocks must run; a ``text block N`` block repeats a part of the session
+before it. All of it runs in a folder that holds the demo's files, as after
+``onechange demo --out demo-output``. The docstrings of the package are doctests.
 ``python docs/sessions.py`` rewrites the outputs in the pages.
 """
 
@@ -49,6 +50,19 @@ def test_a_session_prints_what_the_page_shows(
         pytest.skip("sets the machine up")
     printed = docs.run_session(command, demo_folder)
     assert docs.matches(shown, printed), f"$ {command}\n{printed}"
+
+
+@pytest.mark.parametrize("page", docs.PAGES, ids=_name)
+def test_an_excerpt_shows_the_part_of_a_session_that_it_names(page: Path) -> None:
+    for number, shown, right in docs.excerpts(page.read_text(encoding="utf-8")):
+        assert shown == right, f"{page.name}: block {number}"
+        assert shown, f"{page.name}: no block {number}"
+
+
+def test_the_page_on_reading_a_report_explains_nothing_but_what_was_run() -> None:
+    text = (ROOT / "docs" / "reading-a-report.md").read_text(encoding="utf-8")
+    plain = [language for language, _ in docs.BLOCK.findall(text) if language == "text"]
+    assert len(plain) == len(list(docs.excerpts(text))) >= 6
 
 
 @pytest.mark.parametrize("page", docs.PAGES, ids=_name)

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 import builders
+from casefiles import run
 from onechange.display import text_width
 from onechange.report.terminal import render_text
 from onechange.stats.estimate import Note
@@ -190,3 +192,11 @@ def test_many_slices_are_counted_after_the_first_thirty() -> None:
     text = render_text(base)
     assert text.count("slice number") == 30
     assert "… and 170 more slices; --csv/--html has all" in text
+
+
+def test_no_slice_is_hidden_while_the_screen_has_room_for_it(tmp_path: Path) -> None:
+    text = run("demo", "--out", tmp_path / "demo").stdout.split("\nIn ")[0]
+    shown = text.split("better →")[1].split("\n\n")[0]
+    for label in ("table_cell", "lookup", "multi_page", "comparison", "unanswerable"):
+        assert f"\n{label} " in shown
+    assert "more slice" not in shown

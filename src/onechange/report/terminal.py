@@ -50,6 +50,7 @@ __all__ = ["render_text"]
 LINES = 40
 MIN_SLICES = 3
 MIN_NOTES = 5
+SHORT_NOTES = 4  # lines of notes that slices leave: the head, one note, a count
 LABEL = 11
 # Said first: each can overturn the decision or the way to read it.
 SERIOUS = (
@@ -128,7 +129,8 @@ def _decision_blocks(context: Context, width: int, color: bool) -> list[list[str
     wanted = _slice_lines(context)
     if room - len(every) - 1 >= wanted:
         reasons = every
-    slices = _forests(context, width, room=room - len(reasons) - 1)
+    told = len(reasons) + 1 if reasons else 0
+    slices = _fitting_forests(context, width, LINES - fixed - told - SHORT_NOTES)
     used = fixed + sum(len(block) + 1 for block in (reasons, *slices) if block)
     notes = _notes(_gathered_notes(context), width, at_most=LINES - used - 1)
     return [head, table, reasons, *slices, facts, notes, signature]
@@ -205,7 +207,7 @@ def _comparison_blocks(context: Context, width: int) -> list[list[str]]:
         return [head, *_variant_blocks(context, width)]
     whole = metrics_table(context, marks=False)
     table = fitted_table(_narrower(whole), width)
-    slices = _forests(context, width, room=None)
+    slices = _forests(context, width)
     notes = _notes(_gathered_notes(context), width, at_most=None)
     signature = [escape_terminal(context.comparison.signature)]
     facts = _facts(context, width) + _tests(context, width)
@@ -281,15 +283,23 @@ def _tests(context: Context, width: int) -> list[str]:
     return lines
 
 
-def _forests(context: Context, width: int, *, room: int | None) -> list[list[str]]:
+def _fitting_forests(context: Context, width: int, room: int) -> list[list[str]]:
+    """Draw as many slices as fit a number of lines, but never too few."""
+    breakdowns = context.comparison.slices
+    most = max((len({d.slice for d in b.deltas}) for b in breakdowns), default=0)
+    for share in range(min(most, MAX_DRAWN), MIN_SLICES, -1):
+        blocks = _forests(context, width, share)
+        if sum(len(block) + 1 for block in blocks) <= room:
+            return blocks
+    return _forests(context, width, MIN_SLICES)
+
+
+def _forests(context: Context, width: int, share: int = MAX_DRAWN) -> list[list[str]]:
     """Draw the leading metric slice by slice, the worst slices first."""
     metric = context.leading_metric
     breakdowns = context.comparison.slices
     if metric is None or not breakdowns:
         return []
-    share = MAX_DRAWN
-    if room is not None:  # less the caption, the head, all questions and a blank
-        share = min(max(room // len(breakdowns) - 4, MIN_SLICES), MAX_DRAWN)
     blocks = []
     for breakdown in breakdowns:
         for arm in context.comparison.variants:
