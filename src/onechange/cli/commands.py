@@ -91,7 +91,7 @@ def compare(words: dict[str, Any]) -> None:
 
 @o.with_options(
     o.BASELINE,
-    o.VARIANT,
+    o.VARIANTS,
     o.COLUMNS,
     o.ARMS,
     o.ORACLE,
@@ -108,15 +108,15 @@ def decide(words: dict[str, Any]) -> None:
 
     with _outputs(words) as out:
         plan = read_plan(words, decide=True)
-        baseline, variants = read_arms(words, _variants(words), plan)
+        baseline, variants = read_arms(words, words["variants"] or (), plan)
         from onechange.compare import compare as compare_arms
-        from onechange.decide import decide as apply_plan
-        from onechange.decide import exit_code
+        from onechange.decide import decide_each
 
-        decision = apply_plan(compare_arms(baseline, variants, plan), plan)
-        out.write(decision)
-    append_step_summary(decision)
-    raise typer.Exit(exit_code(decision))
+        decisions = decide_each(compare_arms(baseline, variants, plan), plan)
+        decided = decisions if len(decisions) > 1 else decisions[0]
+        out.write(decided)
+    append_step_summary(decided)
+    raise typer.Exit(decisions.exit_code)
 
 
 @o.with_options(

@@ -15,7 +15,7 @@ from onechange.errors import OnechangeError
 
 if TYPE_CHECKING:
     from onechange.compare import Comparison
-    from onechange.decide import Decision
+    from onechange.decide import Decision, Decisions
 
 STDOUT = "-"
 FORMATS = ("text", "markdown", "json")
@@ -121,15 +121,15 @@ class Outputs:
         self._stdout = stdout
         self._pictures = pictures
 
-    def write(self, result: Comparison | Decision) -> None:
+    def write(self, result: Comparison | Decision | Decisions) -> None:
         """Render the result in every wanted format, then put the files in place."""
         render = self._renderer(result)
         self._put(lambda name, target: render(name, target.parent))
         if self._stdout == "text":
-            from onechange.report.terminal import render_text
+            from onechange.report.decisions_text import terminal_text
 
             color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-            print_out(render_text(result, width=terminal_columns(), color=color))
+            print_out(terminal_text(result, width=terminal_columns(), color=color))
         elif self._stdout is not None:
             print_out(render(self._stdout, Path()))
 
@@ -150,7 +150,9 @@ class Outputs:
             if temporary is not None:
                 temporary.replace(target)
 
-    def _renderer(self, result: Comparison | Decision) -> Callable[[str, Path], str]:
+    def _renderer(
+        self, result: Comparison | Decision | Decisions
+    ) -> Callable[[str, Path], str]:
         """Write the pictures; return how to render a format for a folder."""
         from onechange.report import render, writable
 

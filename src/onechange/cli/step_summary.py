@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 from onechange.errors import OnechangeError
 
 if TYPE_CHECKING:
-    from onechange.decide import Decision
+    from onechange.decide import Decision, Decisions
 
 __all__ = ["append_step_summary"]
 
 VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
-def append_step_summary(decision: Decision) -> None:
+def append_step_summary(decision: Decision | Decisions) -> None:
     """Append the decision to the file that GitHub Actions shows; else do nothing.
 
     Parameters
     ----------
-    decision : Decision
-        What `decide` returned.
+    decision : Decision or Decisions
+        What `decide` or `decide_each` returned.
 
     Raises
     ------

@@ -2,10 +2,12 @@
 
 from onechange.decide.decision import Decision, RuleStatus, exit_code
 from onechange.decide.rule_table import printed_decimals
+from onechange.decide.several import Decisions
 from onechange.decide.verdict import decide, decide_each
 
 __all__ = [
     "Decision",
+    "Decisions",
     "RuleStatus",
     "decide",
     "decide_each",

@@ -18,6 +18,7 @@ from onechange.decide.next_steps import next_step
 from onechange.decide.outlook import with_margin_check
 from onechange.decide.rule_table import printed_decimals
 from onechange.decide.rules import guardrail_status, primary_rule_status
+from onechange.decide.several import Decisions
 from onechange.decide.stability import stability_sentences, with_stability
 from onechange.display import format_percent
 from onechange.errors import PlanError
@@ -98,9 +99,7 @@ def decide(
     )
 
 
-def decide_each(
-    comparison: Comparison, plan: Plan | None = None
-) -> tuple[Decision, ...]:
+def decide_each(comparison: Comparison, plan: Plan | None = None) -> Decisions:
     """Apply the plan's rules to every variant of a comparison.
 
     Parameters
@@ -112,10 +111,10 @@ def decide_each(
 
     Returns
     -------
-    tuple of Decision
-        One per variant, in their order.
+    Decisions
+        One per variant, in their order, at the level at which all hold together.
     """
-    return tuple(
+    return Decisions(
         decide(comparison, plan, variant=arm.name) for arm in comparison.variants
     )
 

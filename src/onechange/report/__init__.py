@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from onechange.compare import Comparison
-from onechange.decide import Decision
+from onechange.decide import Decision, Decisions
 from onechange.errors import OnechangeError
 
 __all__ = ["FORMATS", "SUFFIXES", "render", "writable", "write_report"]
 
-Result = Comparison | Decision
+Result = Comparison | Decision | Decisions
 
 
 def _text(result: Result) -> str:
-    from onechange.report.terminal import render_text
+    from onechange.report.decisions_text import terminal_text
 
-    return render_text(result)
+    return terminal_text(result)
 
 
 def _markdown(result: Result) -> str:
@@ -78,13 +78,14 @@ SUFFIXES = {
 }
 
 
-def render(result: Result, format: str) -> str:
+def render(result: Result | Sequence[Decision], format: str) -> str:
     """Return a result as text in one of the output formats.
 
     Parameters
     ----------
-    result : Comparison or Decision
-        What `compare` or `decide` returned.
+    result : Comparison, Decision or Decisions
+        What `compare`, `decide` or `decide_each` returned; the decisions about several
+        variants are one report.
     format : str
         ``text``, ``markdown``, ``html``, ``latex``, ``json``, ``csv`` or ``junit``.
 
@@ -102,6 +103,10 @@ def render(result: Result, format: str) -> str:
         raise OnechangeError(
             f'report format "{format}" is unknown; choose one of {", ".join(FORMATS)}.'
         )
+    if not isinstance(result, Comparison | Decision | Decisions):
+        result = Decisions(result)
+    if isinstance(result, Decisions) and len(result) == 1:
+        result = result[0]
     return writable(FORMATS[format](result))
 
 
@@ -115,14 +120,15 @@ def writable(text: str) -> str:
 
 
 def write_report(
-    result: Result, path: str | Path, *, format: str | None = None
+    result: Result | Sequence[Decision], path: str | Path, *, format: str | None = None
 ) -> None:
     """Write a result to a file, whole or not at all.
 
     Parameters
     ----------
-    result : Comparison or Decision
-        What `compare` or `decide` returned.
+    result : Comparison, Decision or Decisions
+        What `compare`, `decide` or `decide_each` returned; the decisions about several
+        variants are one report.
     path : str or Path
         Where to; the suffix names the format.
     format : str, optional

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from onechange.compare import Comparison
-from onechange.decide import Decision
+from onechange.decide import Decision, Decisions
 from onechange.display.shortening import listed_places
 from onechange.report.breakdowns import slices_section
 from onechange.report.context import SYMBOLS, Context, make_context
+from onechange.report.decisions import (
+    several_headline,
+    several_lead,
+    several_sections,
+)
 from onechange.report.deltas import metrics_section
 from onechange.report.diagnosis import diagnosis_section
 from onechange.report.document import Bullets, Document, Paragraph, Section
@@ -23,13 +28,13 @@ from onechange.report.variants import variants_section
 __all__ = ["build_document"]
 
 
-def build_document(result: Comparison | Decision) -> Document:
+def build_document(result: Comparison | Decision | Decisions) -> Document:
     """Lay out a comparison or decision as the blocks of a report.
 
     Parameters
     ----------
-    result : Comparison or Decision
-        What `compare` or `decide` returned.
+    result : Comparison, Decision or Decisions
+        What `compare`, `decide` or `decide_each` returned.
 
     Returns
     -------
@@ -39,9 +44,15 @@ def build_document(result: Comparison | Decision) -> Document:
     context = make_context(result)
     status = str(context.decision.decision) if context.decision else ""
     n_main = len(context.notes.places)
+    ruled: list[Section | None] = [rules_section(context)]
+    title, opening = headline(context), lead(context)
+    if isinstance(result, Decisions):
+        status = result.decision
+        ruled = [*several_sections(result, context)]
+        title, opening = several_headline(result), several_lead(result)
     sections = [
         compared_section(context),
-        rules_section(context),
+        *ruled,
         variants_section(context),
         metrics_section(context),
         slices_section(context),
@@ -56,9 +67,9 @@ def build_document(result: Comparison | Decision) -> Document:
     sections.append(_notes_section(context, n_main))
     return Document(
         symbol=SYMBOLS.get(status, ""),
-        headline=headline(context),
+        headline=title,
         status=status,
-        lead=lead(context),
+        lead=opening,
         sections=tuple(part for part in sections if part is not None),
         signature=context.comparison.signature,
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
 
 from onechange.compare import Comparison
-from onechange.decide import Decision, printed_decimals
+from onechange.decide import Decision, Decisions, printed_decimals
 from onechange.delta import Delta, DeltaTable
 from onechange.display import (
     ARROWS,
@@ -52,13 +52,13 @@ _RAISED = "[⁰¹²³⁴⁵⁶⁷⁸⁹]+"
 _MARKED = re.compile(rf"(?P<text>.*) (?P<numbers>{_RAISED}(?:,{_RAISED})*)", re.DOTALL)
 
 
-def comparison_of(result: Comparison | Decision) -> Comparison:
+def comparison_of(result: Comparison | Decision | Decisions) -> Comparison:
     """Return the comparison behind a result."""
-    return result.comparison if isinstance(result, Decision) else result
+    return result if isinstance(result, Comparison) else result.comparison
 
 
-def decision_of(result: Comparison | Decision) -> Decision | None:
-    """Return the decision, None for a bare comparison."""
+def decision_of(result: Comparison | Decision | Decisions) -> Decision | None:
+    """Return the decision, None for a bare comparison and for several variants."""
     return result if isinstance(result, Decision) else None
 
 
@@ -174,19 +174,24 @@ class Context:
         return " " + ",".join(str(n).translate(SUPERSCRIPTS) for n in numbers)
 
 
-def make_context(result: Comparison | Decision) -> Context:
+def make_context(result: Comparison | Decision | Decisions) -> Context:
     """Collect what the parts of a report share."""
     comparison, decision = comparison_of(result), decision_of(result)
     whole = comparison
     if decision is not None:
         comparison = _only(comparison, decision.variant_name)
-    plan = decision.plan if decision else comparison.plan
+    plan = comparison.plan if isinstance(result, Comparison) else result.plan
+    notes = main_notes(comparison, decision)
+    for each in result if isinstance(result, Decisions) else ():
+        notes.add(each.notes, each.variant_name)
+        for status in each.statuses:
+            notes.add(status.notes, f"{status.metric} of {each.variant_name}")
     return Context(
         comparison=comparison,
         decision=decision,
         plan=plan,
         decimals=printed_decimals(whole, plan),
-        notes=main_notes(comparison, decision),
+        notes=notes,
     )
 
 

@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from onechange.compare import Comparison
-from onechange.decide import Decision
+from onechange.decide import Decision, Decisions
 from onechange.delta import Delta
 from onechange.display import escape_csv
 from onechange.report.context import comparison_of
@@ -16,13 +16,13 @@ from onechange.report.context import comparison_of
 __all__ = ["to_csv"]
 
 
-def to_csv(result: Comparison | Decision) -> str:
+def to_csv(result: Comparison | Decision | Decisions) -> str:
     """Write every delta as one row of CSV.
 
     Parameters
     ----------
-    result : Comparison or Decision
-        What `compare` or `decide` returned.
+    result : Comparison, Decision or Decisions
+        What `compare`, `decide` or `decide_each` returned.
 
     Returns
     -------

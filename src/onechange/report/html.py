@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from onechange import __version__
 from onechange.compare import Comparison
-from onechange.decide import Decision
+from onechange.decide import Decision, Decisions
 from onechange.display import escape_invisible, format_count
 from onechange.display.shortening import shorten_middle
 from onechange.report.content import build_document
@@ -71,13 +71,13 @@ class _Notes:
         return text, numbers
 
 
-def render_html(result: Comparison | Decision) -> str:
+def render_html(result: Comparison | Decision | Decisions) -> str:
     """Write the whole report as one HTML page.
 
     Parameters
     ----------
-    result : Comparison or Decision
-        What `compare` or `decide` returned.
+    result : Comparison, Decision or Decisions
+        What `compare`, `decide` or `decide_each` returned.
 
     Returns
     -------

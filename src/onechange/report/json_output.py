@@ -7,7 +7,7 @@ import json
 from onechange import __version__
 from onechange.align import Audit
 from onechange.compare import ArmSummary, Comparison
-from onechange.decide import Decision, RuleStatus
+from onechange.decide import Decision, Decisions, RuleStatus
 from onechange.delta import Bounds, Delta, RelativeDelta
 from onechange.plan import Plan
 from onechange.report.context import comparison_of, decision_of
@@ -37,13 +37,13 @@ __all__ = ["SCHEMA", "audit_plain", "delta_json", "to_json", "to_plain"]
 SCHEMA = 1
 
 
-def to_json(result: Comparison | Decision) -> str:
+def to_json(result: Comparison | Decision | Decisions) -> str:
     """Write a comparison or decision as JSON, schema 1.
 
     Parameters
     ----------
-    result : Comparison or Decision
-        What `compare` or `decide` returned.
+    result : Comparison, Decision or Decisions
+        What `compare`, `decide` or `decide_each` returned.
 
     Returns
     -------
@@ -61,13 +61,13 @@ def to_json(result: Comparison | Decision) -> str:
     )
 
 
-def to_plain(result: Comparison | Decision) -> Json:
+def to_plain(result: Comparison | Decision | Decisions) -> Json:
     """Return the same content as nested dictionaries and lists.
 
     Parameters
     ----------
-    result : Comparison or Decision
-        What `compare` or `decide` returned.
+    result : Comparison, Decision or Decisions
+        What `compare`, `decide` or `decide_each` returned.
 
     Returns
     -------
@@ -75,7 +75,12 @@ def to_plain(result: Comparison | Decision) -> Json:
         Plain values only, in the order in which they are written.
     """
     comparison, decision = comparison_of(result), decision_of(result)
-    plan = decision.plan if decision else comparison.plan
+    plan = comparison.plan if isinstance(result, Comparison) else result.plan
+    decided: Json | list[Json] | None = (
+        None if decision is None else _decision(decision)
+    )
+    if isinstance(result, Decisions):
+        decided = [_decision(each) for each in result]
     audits = [audit_plain(audit) for audit in comparison.audits]
     parts = [d for b in comparison.slices for d in (*b.deltas, *b.joined)]
     return {
@@ -100,7 +105,7 @@ def to_plain(result: Comparison | Decision) -> Json:
         "diagnosis": [diagnosis_json(d, delta_json) for d in comparison.diagnoses],
         "judge": [labelled_json(part, delta_json) for part in comparison.labelled],
         "trials": trials_json(comparison.trials, plan.analysis.confidence_level),
-        "decision": None if decision is None else _decision(decision),
+        "decision": decided,
         "notes": notes_json(comparison.notes),
         "signature": comparison.signature,
     }

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from xml.sax.saxutils import escape, quoteattr
 
 from onechange.compare import Comparison
-from onechange.decide import Decision, RuleStatus
+from onechange.decide import Decision, Decisions, RuleStatus
+from onechange.decide.decision import rule_names
 from onechange.display import escape_invisible
 from onechange.errors import OnechangeError
-from onechange.report.context import slice_text
+from onechange.plan import Guardrail
 from onechange.status import Status
 
 __all__ = ["render_junit"]
@@ -17,52 +19,79 @@ __all__ = ["render_junit"]
 ELEMENTS = {"fail": "failure", "inconclusive": "error"}
 
 
-def render_junit(result: Comparison | Decision) -> str:
+def render_junit(result: Comparison | Decision | Decisions) -> str:
     """Write one test case per rule of the plan.
 
     Parameters
     ----------
-    result : Decision
-        What `decide` returned.
+    result : Decision or Decisions
+        What `decide` or `decide_each` returned; of several variants each is a suite.
 
     Returns
     -------
     str
         XML; a status ``fail`` is a failure, ``inconclusive`` an error, each with its
-        sentence. No times are written, so that equal results give equal bytes.
+        sentence. A rule that must hold in every slice is one case, whichever slice is
+        the worst. No times are written, so that equal results give equal bytes.
 
     Raises
     ------
     OnechangeError
         For a comparison without a decision.
     """
-    if not isinstance(result, Decision):
+    if isinstance(result, Comparison):
         raise OnechangeError(
             "a JUnit file needs a decision; use decide with a plan or with --primary "
             "and --guardrail."
         )
-    statuses = (*result.statuses, *_whole(result))
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>']
+    if isinstance(result, Decisions):
+        lines.append("<testsuites>")
+        for decision in result:
+            lines += _suite(decision, f" ({decision.variant_name})")
+        lines.append("</testsuites>")
+    else:
+        lines += _suite(result)
+    return "\n".join((*lines, ""))
+
+
+def _suite(decision: Decision, variant: str = "") -> list[str]:
+    named = _named(decision)
     counts = {
-        name: sum(ELEMENTS.get(str(s.status)) == name for s in statuses)
+        name: sum(ELEMENTS.get(str(s.status)) == name for _, s in named)
         for name in ("failure", "error")
     }
-    name = result.plan.name or "onechange"
+    name = (decision.plan.name or "onechange") + variant
     head = (
-        f"<testsuite name={_quoted(name)} tests={_quoted(str(len(statuses)))} "
+        f"<testsuite name={_quoted(name)} tests={_quoted(str(len(named)))} "
         f"failures={_quoted(str(counts['failure']))} "
         f"errors={_quoted(str(counts['error']))}>"
     )
-    summary = f"{result.decision}: {result.reason}"
-    return "\n".join(
-        [
-            '<?xml version="1.0" encoding="UTF-8"?>',
-            head,
-            *(_case(status) for status in statuses),
-            f"  <system-out>{_text(summary)}</system-out>",
-            "</testsuite>",
-            "",
-        ]
-    )
+    summary = f"{decision.decision}: {decision.reason}"
+    return [
+        head,
+        *(_case(name, status) for name, status in named),
+        f"  <system-out>{_text(summary)}</system-out>",
+        "</testsuite>",
+    ]
+
+
+def _named(decision: Decision) -> list[tuple[str, RuleStatus]]:
+    """Name every case by its rule, so that its name is the same in every run."""
+    rules = (*decision.plan.primary, *decision.plan.guardrails)
+    shown = []
+    for rule, status in zip(rules, decision.statuses, strict=True):
+        spec = rule.every_slice if isinstance(rule, Guardrail) else None
+        part = None if spec is None else (("every slice", f"every slice of {spec}"),)
+        shown.append(replace(status, slice=part))
+    # the role is the class of a case, so a name has to differ within its role alone
+    names: dict[int, str] = {}
+    for role in dict.fromkeys(status.role for status in shown):
+        places = [i for i, status in enumerate(shown) if status.role == role]
+        told = rule_names([shown[i] for i in places])
+        names.update(zip(places, told, strict=True))
+    cases = [(names[i], status) for i, status in enumerate(decision.statuses)]
+    return cases + [(status.metric, status) for status in _whole(decision)]
 
 
 def _whole(result: Decision) -> tuple[RuleStatus, ...]:
@@ -78,12 +107,7 @@ def _whole(result: Decision) -> tuple[RuleStatus, ...]:
     )
 
 
-def _case(status: RuleStatus) -> str:
-    name = status.metric
-    if status.statistic != "mean":
-        name += f" {status.statistic}"
-    if status.slice is not None:
-        name += f" in {slice_text(status.slice)}"
+def _case(name: str, status: RuleStatus) -> str:
     head = (
         f"  <testcase classname={_quoted(f'onechange.{status.role}')} "
         f"name={_quoted(name)}"

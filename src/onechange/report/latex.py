@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from onechange import __version__
 from onechange.compare import Comparison
-from onechange.decide import Decision
+from onechange.decide import Decision, Decisions
 from onechange.report.bibtex import bibtex, with_citations
 from onechange.report.content import build_document
 from onechange.report.context import comparison_of
@@ -60,13 +60,13 @@ _END = r"""
 """.strip()
 
 
-def render_latex(result: Comparison | Decision) -> str:
+def render_latex(result: Comparison | Decision | Decisions) -> str:
     r"""Write the report as LaTeX.
 
     Parameters
     ----------
-    result : Comparison or Decision
-        What `compare` or `decide` returned.
+    result : Comparison, Decision or Decisions
+        What `compare`, `decide` or `decide_each` returned.
 
     Returns
     -------

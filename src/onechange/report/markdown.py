@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from onechange.compare import Comparison
-from onechange.decide import Decision
+from onechange.decide import Decision, Decisions
 from onechange.display import escape_markdown, escape_terminal, markdown_table
 from onechange.report.content import build_document
 from onechange.report.document import (
@@ -24,7 +24,7 @@ __all__ = ["block_markdown", "document_markdown", "render_markdown"]
 
 
 def render_markdown(
-    result: Comparison | Decision,
+    result: Comparison | Decision | Decisions,
     *,
     pictures: Sequence[Picture] = (),
     folder: str = "",
@@ -33,8 +33,8 @@ def render_markdown(
 
     Parameters
     ----------
-    result : Comparison or Decision
-        What `compare` or `decide` returned.
+    result : Comparison, Decision or Decisions
+        What `compare`, `decide` or `decide_each` returned.
     pictures : sequence of Picture
         What `write_pictures` wrote; each is shown in its section.
     folder : str

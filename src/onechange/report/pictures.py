@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onechange.compare import Comparison
-from onechange.decide import Decision
+from onechange.decide import Decision, Decisions
 from onechange.drawings import draw
 from onechange.errors import OnechangeError
 from onechange.plots import FORMATS, picture
@@ -42,13 +42,15 @@ class Picture:
     caption: str
 
 
-def pictures(result: Comparison | Decision) -> Iterator[tuple[Picture, Figure]]:
+def pictures(
+    result: Comparison | Decision | Decisions,
+) -> Iterator[tuple[Picture, Figure]]:
     """Draw the pictures of a report, one after the other.
 
     Parameters
     ----------
-    result : Comparison or Decision
-        What `compare` or `decide` returned.
+    result : Comparison, Decision or Decisions
+        What `compare`, `decide` or `decide_each` returned.
 
     Yields
     ------
@@ -76,7 +78,7 @@ def pictures(result: Comparison | Decision) -> Iterator[tuple[Picture, Figure]]:
 
 
 def write_pictures(
-    result: Comparison | Decision,
+    result: Comparison | Decision | Decisions,
     folder: str | Path,
     *,
     formats: Sequence[str] = FORMATS,
@@ -85,8 +87,8 @@ def write_pictures(
 
     Parameters
     ----------
-    result : Comparison or Decision
-        What `compare` or `decide` returned.
+    result : Comparison, Decision or Decisions
+        What `compare`, `decide` or `decide_each` returned.
     folder : str or Path
         Where to; made when absent.
     formats : sequence of str
