@@ -268,3 +268,13 @@ def test_fieller_of_unchanged_answers_has_no_width_and_no_interval() -> None:
     found = choose.relative_interval(sample, name="fieller")
     assert found.interval is None
     assert found.reason == "the arms show no spread to fieller"
+
+
+def test_the_terminal_tells_early_that_a_method_was_replaced() -> None:
+    from onechange.report.terminal import render_text
+
+    before, after = _arms()
+    plan = _plan("hall", Guardrail("latency", margin="30%"))
+    text = render_text(oc.decide(oc.compare(before, after, plan), plan))
+    assert "method-does-not-fit" in text
+    assert text.index("method-does-not-fit") < text.index("settings-unknown")

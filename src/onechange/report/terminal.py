@@ -72,6 +72,7 @@ SERIOUS = (
     "reversal",
     "composition",
     "interval-and-test-disagree",
+    "method-does-not-fit",
 )
 # Said last, and first to give way: they describe the reading, not the result.
 ROUTINE = {
