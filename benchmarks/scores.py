@@ -1,8 +1,9 @@
 """Time of scoring traces against parsing them and ranking with trec_eval.
 
 ``python benchmarks/scores.py [N]`` writes N traces (100,000) with ten results each,
-then times three times each: ours (reading, checking, 18 retrieval scores, rows) and
-the peer (``json.loads`` of every line, ``pytrec_eval`` for the measures it has). Times
+then times three times each: ours (reading, checking, 27 retrieval scores, rows) and
+the peer (``json.loads`` of every line, ``pytrec_eval`` for the measures it has, at the
+same three depths). Times
 are seconds of the processor, so that a busy machine does not count, and the two take
 turns. The shortest time of each counts; the target is a ratio of at most 2. Writes
 ``results/scores.json`` and ``results/scores.md``.
@@ -24,7 +25,11 @@ import pytrec_eval
 
 from onechange.score import ScoreOptions, score
 
-MEASURES = {"P.5,10", "recall.5,10", "success.5,10", "ndcg_cut.5,10", "map_cut.5,10"}
+DEPTHS = (1, 5, 10)
+MEASURES = {
+    f"{name}.{','.join(map(str, DEPTHS))}"
+    for name in ("P", "recall", "success", "ndcg_cut", "map_cut")
+}
 REPEATS = 3
 TARGET = 2.0
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -73,7 +78,7 @@ def seconds(job: Callable[[], object]) -> float:
 def main() -> int:
     """Print and write the figures; 1 when the target is missed."""
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
-    options = ScoreOptions(k=(5, 10))
+    options = ScoreOptions(k=DEPTHS)
     theirs, ours = [], []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "traces.jsonl"

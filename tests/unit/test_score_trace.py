@@ -271,9 +271,16 @@ def test_a_trace_that_contradicts_itself_is_refused(
 
 def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
-    path.write_text('{"question_id": "a", "answer": "x", "answer": "y"}\n', "utf-8")
-    with pytest.raises(InputError, match=r"t\.jsonl:1: .*key 'answer' stands twice"):
-        read_traces(path)
+    for fields in (
+        '"answer": "x", "answer": "y"',
+        '"answer" : "x", "answer": "y"',
+        '"answer": "x", "tokens": {"n": 1, "n": 2}',
+    ):
+        path.write_text(f'{{"question_id": "a", {fields}}}\n', "utf-8")
+        with pytest.raises(InputError, match=r"t\.jsonl:1: .*key '\w+' stands twice"):
+            read_traces(path)
+    path.write_text('{"question_id": "a", "answer": "\\"x\\": 1"}\n', "utf-8")
+    assert read_traces(path)[0].answer == '"x": 1'
 
 
 @pytest.mark.parametrize("limits", [[1, 0], [0, 0], [0], "01", [0, float("inf")]])

@@ -127,8 +127,8 @@ def _settle_status(
 
 def _settle_correct(values: dict[str, Any]) -> None:
     """Take `scores.correct` for the field `correct`, which it is."""
-    scores = values.get("scores") or {}
-    if "correct" not in scores:
+    scores = values.get("scores")
+    if not scores or "correct" not in scores:
         return
     number = _unit_interval("scores.correct", scores["correct"], _NO_FIELDS)
     if values.setdefault("correct", number) != number:
@@ -141,8 +141,9 @@ def _settle_correct(values: dict[str, Any]) -> None:
 
 def _settle_answerable(values: dict[str, Any]) -> None:
     """Refuse labelled evidence of a question that has none by its own word."""
-    labelled = any(grade > 0 for grade in (values.get("evidence") or {}).values())
-    if labelled and values.get("answerable") is False:
+    if values.get("answerable") is not False:
+        return
+    if any(grade > 0 for grade in (values.get("evidence") or {}).values()):
         raise FieldError(
             "answerable is false, but evidence is labelled; correct one of the two "
             "(grade 0 is labelled irrelevant)"
