@@ -291,3 +291,49 @@ def test_every_computed_score_is_read_as_a_metric(tmp_path: Path) -> None:
     found = oc.read(out)
     assert set(rows.score_columns) <= set(found.metrics)
     assert {"failure_category", "failure_missing"} <= set(found.labels)
+
+
+def test_two_runs_share_a_table_and_are_compared_by_name(tmp_path: Path) -> None:
+    table = tmp_path / "runs.csv"
+    for run_name, arm, verb in (
+        ("topk3", "baseline", "--out"),
+        ("topk8", "variant", "--append"),
+    ):
+        traces = EXAMPLE / f"{arm}.traces.jsonl"
+        words = (verb, table, "--constant", f"run={run_name}", "--quiet")
+        done = run("score", traces, *words)
+        assert done.returncode == 0, done.stderr
+    before = table.read_bytes()
+    again = run("score", EXAMPLE / "baseline.traces.jsonl", "--out", table, "--quiet")
+    assert again.returncode == 2
+    assert "exists; use --append to add, or --force to replace" in again.stderr
+    assert table.read_bytes() == before
+    found = run(
+        "compare",
+        table,
+        *("--baseline-name", "topk3", "--variant-name", "topk8"),
+        *("--metric", "hit_at_5", "--json", "-"),
+    )
+    assert found.returncode == 0, found.stderr
+    (change,) = json.loads(found.stdout)["audit"]["settings_changed"]
+    assert (change["baseline"], change["variant"]) == (3, 8)
+
+
+@pytest.mark.parametrize(
+    ("words", "fact"),
+    [
+        (("score", "T", "--out", "T"), "is an input"),
+        (("score", "T", "--constant", "run"), "expected NAME=VALUE"),
+        (("score", "T", "--new-columns", "drop"), "new_columns = 'drop'"),
+        (("audit", "T", "T", "--other", "T"), "--other goes with one file of traces"),
+    ],
+)
+def test_words_that_do_not_fit_are_refused(
+    words: tuple[str, ...], fact: str, tmp_path: Path
+) -> None:
+    traces = _write(tmp_path / "t.jsonl", {"question_id": "q1", "answer": "a"})
+    before = traces.read_bytes()
+    done = run(*(traces if word == "T" else word for word in words))
+    assert done.returncode == 2
+    assert fact in done.stderr
+    assert traces.read_bytes() == before

@@ -164,6 +164,9 @@ def test_the_plan_sets_the_thresholds_of_the_stages(tmp_path: Path) -> None:
         names = ("context_recall", "faithfulness")
         assert tuple(read[name].low for name in names) == low
     assert read["faithfulness"].threshold == 0.95
+    rules = Plan("faithfulness", thresholds={"faithfulness": 0.95})
+    with pytest.raises(oc.PlanError, match="other thresholds of the diagnosis"):
+        oc.decide(oc.compare(*frames), rules)
     assert read["answer_relevance"].threshold == 0.7
 
 

@@ -181,6 +181,11 @@ def _check_plan(comparison: Comparison, plan: Plan) -> None:
             "the plan names other human labels than the comparison was made with; "
             "call compare(baseline, variant, plan) first."
         )
+    if plan.thresholds != comparison.plan.thresholds:
+        raise PlanError(
+            "the plan has other thresholds of the diagnosis than the comparison was "
+            "made with; call compare(baseline, variant, plan) first."
+        )
     if plan.analysis.primaries == "any" and {p.metric for p in plan.primary} != {
         p.metric for p in comparison.plan.primary
     }:
