@@ -114,3 +114,16 @@ def test_the_contents_of_a_file_with_two_systems_are_listed() -> None:
     assert variant.metrics["correct"] == 38
     assert variant.slices["question_type"] == 2
     assert "question" in variant.texts
+
+
+def test_settings_of_another_file_are_not_replaced(tmp_path: Path) -> None:
+    for name, depth in (("a", 3), ("b", 8)):
+        (tmp_path / f"{name}.csv").write_text("question_id,correct\nq1,1\nq2,0\n")
+        (tmp_path / f"{name}.settings.json").write_text(f'{{"top_k": {depth}}}')
+    with pytest.raises(InputError, match="holds the settings of another file"):
+        formats.convert(oc.read(tmp_path / "a.csv"), tmp_path / "b.jsonl")
+    assert not (tmp_path / "b.jsonl").exists()
+    assert json.loads((tmp_path / "b.settings.json").read_text()) == {"top_k": 8}
+    written = formats.convert(oc.read(tmp_path / "b.csv"), tmp_path / "b.jsonl")
+    assert written == (tmp_path / "b.jsonl",)
+    assert oc.read(tmp_path / "b.jsonl").settings == {"top_k": 8}

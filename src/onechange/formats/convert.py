@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from onechange.errors import InputError
+from onechange.formats.beside import settings_beside
+from onechange.plain_values import flatten
 from onechange.results import ANSWERED, FAILED, UNSCORED, Results
 
 __all__ = ["convert"]
@@ -37,7 +39,8 @@ def convert(results: Results, path: Path | str) -> tuple[Path, ...]:
     Raises
     ------
     InputError
-        When the suffix is another one, or the file cannot be written.
+        When the suffix is another one, the file cannot be written, or the settings
+        of another file would be replaced.
 
     Notes
     -----
@@ -54,10 +57,17 @@ def convert(results: Results, path: Path | str) -> tuple[Path, ...]:
     writer = writers.get(target.suffix.lower())
     if writer is None:
         raise InputError(f"{target.name}: unknown suffix; write to .jsonl or .csv.")
-    _replace_file(target, lambda stream: writer(stream, results))
-    if not results.settings:
-        return (target,)
     beside = target.with_suffix(".settings.json")
+    known = settings_beside(target)
+    same = bool(known.files) and known.of_all() == flatten(results.settings)
+    if known.files and not same and not target.exists():
+        raise InputError(
+            f"{target.name}: {known.files[0].name} beside it holds the settings of "
+            "another file; choose another name."
+        )
+    _replace_file(target, lambda stream: writer(stream, results))
+    if not results.settings or same:
+        return (target,)
     _replace_file(
         beside,
         lambda stream: stream.write(
