@@ -230,4 +230,4 @@ def test_an_adjusted_p_and_an_interval_that_disagree_say_why(
 def test_the_disagreement_of_a_slice_stands_among_the_main_notes() -> None:
     comparison = oc.compare(frame(), frame(0.08, 0.04, 0.0, seed=2), plan())
     text = " ".join(render(comparison, "text").split())
-    assert "adjusted-p-and-interval-disagree (score_0, b): The adjusted p is" in text
+    assert "adjusted-p-and-interval-disagree (score_0 in b): The adjusted p is" in text

@@ -119,7 +119,7 @@ def place_of(comparison: Comparison, row: Delta | MetricTrials) -> str:
     if len(comparison.variants) > 1 and row.variant_name is not None:
         name += f" of {row.variant_name}"
     if isinstance(row, Delta) and row.slice is not None:
-        name += f", {slice_text(row.slice)}"
+        name += f" in {slice_text(row.slice)}"
     return name
 
 
