@@ -15,7 +15,13 @@ from onechange.stats.enumeration import (
     kth_smallest_mean,
     states_per_half,
 )
-from onechange.stats.exact import Route, group, sign_law, subset_tail
+from onechange.stats.exact import (
+    Route,
+    group,
+    on_coarse_lattice,
+    sign_law,
+    subset_tail,
+)
 from onechange.stats.inversion import Tail, lobe_height, upper_tail
 from onechange.stats.lattice import Lattice, find_lattice
 from onechange.stats.laws import (
@@ -457,3 +463,72 @@ def test_an_outlier_does_not_hide_the_limit_of_the_rest() -> None:
     k = int(2**20 * 0.025)
     assert low == pytest.approx(means[k - 1], abs=1e-8)
     assert high == pytest.approx(means[-k], rel=1e-12)
+
+
+@pytest.mark.parametrize("share", [0.2, 4.8, 7.0, 15.0])
+def test_tails_of_many_values_are_those_of_the_direct_law(share: float) -> None:
+    rng = np.random.default_rng(19)
+    values = np.abs(rng.standard_t(5, 700))
+    # As many negative ones as put the sum at some standard deviations.
+    order = rng.permutation(700)
+    room = 0.5 * (float(np.sum(values)) - share * float(np.sqrt(np.sum(values**2))))
+    negative = order[np.cumsum(values[order]) <= room]
+    values[negative] *= -1.0
+    tail = subset_tail(*group(values))
+    sizes, counts = group(np.abs(values))
+    direct = upper_tail(SignLaw(sizes, counts), float(np.sum(values)))
+    assert tail.log == pytest.approx(direct.log, abs=1e-8)
+
+
+def test_sums_below_the_middle_of_a_fine_lattice_are_counted() -> None:
+    rng = np.random.default_rng(20)
+    integers = np.rint(1000.0 * rng.normal(-0.05, 1.0, 300)).astype(np.int64)
+    tail = subset_tail(*group(integers / 1000.0))
+    opposite = subset_tail(*group(-integers / 1000.0))
+    assert tail.probability > 0.5
+    # Both count the subsets with a sum of zero, which few have.
+    assert tail.probability + opposite.probability == pytest.approx(1.0, abs=1e-5)
+    assert tail.probability + opposite.probability > 1.0
+
+
+def test_few_subsets_need_no_lattice() -> None:
+    assert on_coarse_lattice(np.array([np.pi, np.e]), np.array([1, 1]))
+    rng = np.random.default_rng(21)
+    tenths, counts = group(np.round(rng.normal(size=200), 1))
+    assert on_coarse_lattice(tenths, counts)
+    values, counts = group(rng.normal(size=200))
+    assert not on_coarse_lattice(values, counts)
+
+
+def test_a_tail_below_its_own_rounding_is_zero() -> None:
+    # A value a million times drawn apart: what is left of the tail is rounding.
+    values = np.append(np.full(12, -1.0), 600.0)
+    law = MultinomialLaw(values - np.mean(values), np.full(13, 1.0 / 13.0), 13)
+    high = law.support()[1]
+    tails = [upper_tail(law, share * high, reach=0.0) for share in (0.3, 0.9, 0.99)]
+    for tail in tails:
+        assert 0.0 <= tail.probability < 0.05
+        assert tail.probability > 0.0 or tail.error == np.inf
+
+
+def test_power_sums_are_left_where_the_tilt_is_deep() -> None:
+    rng = np.random.default_rng(22)
+    values, counts = group(rng.normal(size=600))
+    base = power_sums(values, counts)
+    drawn = SeriesMultinomialLaw(base)
+    direct = MultinomialLaw(values - np.mean(values), counts / 600, 600)
+    t = np.linspace(0.1, 1.5, 8) * base.radius  # some within, some beyond
+    for law, other in (
+        (drawn, direct),
+        (SeriesSignLaw.of(base, 0.0), SignLaw(np.abs(values - base.centre), counts)),
+    ):
+        assert law is not None
+        assert law.n_terms == 600
+        np.testing.assert_allclose(
+            law.tilted(0.5 * base.radius, t),
+            other.tilted(0.5 * base.radius, t),
+            atol=1e-11,
+        )
+        np.testing.assert_allclose(
+            law.log_envelope(0.0, t), other.log_envelope(0.0, t), rtol=1e-9
+        )

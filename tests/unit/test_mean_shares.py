@@ -130,3 +130,15 @@ def test_a_shift_too_large_for_the_power_sums_is_taken_directly() -> None:
 
 def test_density_is_that_of_the_normal_law() -> None:
     assert normal_density(0.5) == pytest.approx(1.0 / np.sqrt(2.0 * np.pi), rel=1e-15)
+
+
+def test_a_root_that_moves_far_is_searched_anew() -> None:
+    rng = np.random.default_rng(71)
+    n = int(rng.integers(3, 40))
+    values = np.sort(np.exp(3.0 * rng.normal(size=n + 40)))
+    found = smooth_limits(
+        mean_shares(values, np.ones(n + 40), np.ones(n + 40, np.int64)), 0.25
+    )
+    low, high = subset_mean_limits(values, np.ones(n + 40), tail=0.25)
+    assert low < float(np.mean(values)) < high
+    assert found.limits[0] < found.limits[1]

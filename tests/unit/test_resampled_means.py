@@ -10,7 +10,7 @@ from scipy.special import bdtr
 from onechange.stats.drawn import halved_resamples
 from onechange.stats.exact import group
 from onechange.stats.ideal import RatioLaw, resampled_law
-from onechange.stats.listed import Cells, ListedLaw, half_width, whole_power
+from onechange.stats.listed import Cells, ListedLaw, grid_law, half_width, whole_power
 from onechange.stats.resampled_means import resampled_mean
 
 FloatArray = NDArray[np.float64]
@@ -141,3 +141,43 @@ def test_whole_powers_are_products() -> None:
     base = np.array([1.5 + 0.5j, -0.3j])
     for exponent in (0, 1, 7, 12):
         np.testing.assert_allclose(whole_power(base, exponent), base**exponent)
+
+
+def test_ten_units_are_counted_point_by_point() -> None:
+    rng = np.random.default_rng(4)
+    values = rng.normal(size=10)
+    some = cells(values)
+    law = resampled_law((some,), weighting="multinomial", mean=True)
+    exact = listed_by_hand(values)
+    for point in np.quantile(values, (0.317, 0.523, 0.611)).tolist():
+        least, most = law.tails(point)
+        assert least == pytest.approx(exact(point), abs=1e-12)
+        assert most == pytest.approx(1.0 - exact(point), abs=1e-12)
+        assert law.below(point) == pytest.approx(exact(point), abs=1e-12)
+
+
+def test_tails_of_many_values_are_relative() -> None:
+    rng = np.random.default_rng(5)
+    some = (cells(rng.lognormal(size=900)),)
+    law = resampled_law(some, weighting="multinomial", mean=True)
+    estimate = float(np.mean(some[0].y))
+    for aside in (0.02, 0.2):
+        point = estimate - aside
+        assert law.tails(point)[0] == pytest.approx(
+            RatioLaw(some).tails(point)[0], rel=1e-8
+        )
+
+
+def test_a_lattice_too_fine_to_be_listed_attains_its_quantile() -> None:
+    rng = np.random.default_rng(6)
+    values = np.zeros(40)
+    values[:10] = rng.integers(-(10**6), 10**6, 10)
+    some = (cells(values),)
+    law = resampled_law(some, weighting="multinomial", mean=True)
+    assert isinstance(law, RatioLaw)
+    assert law.step == pytest.approx(1.0 / 40.0)
+    for probability in (0.02, 0.98):
+        found = law.quantile(probability)
+        assert found * 40.0 == pytest.approx(round(found * 40.0), abs=1e-6)
+        near = grid_law(some).quantile(probability)
+        assert found == pytest.approx(near, abs=1e-5 * float(np.std(values)))

@@ -157,7 +157,8 @@ def subset_tail(values: FloatArray, counts: IntArray, route: Route = ANY_ROUTE) 
     if isinstance(exact, Tail):
         return exact.halved(halvings)
     if route.lattice:
-        share = _on_moved_lattice(values, counts)
+        finest = None if exact is None else int(exact[0][-1])
+        share = _on_moved_lattice(values, counts, finest)
         if share > ROUNDED:
             return Tail.of(share)
     if exact is not None:
@@ -228,11 +229,14 @@ def _counted(
     return whole
 
 
-def _on_moved_lattice(values: FloatArray, counts: IntArray) -> float:
+def _on_moved_lattice(
+    values: FloatArray, counts: IntArray, finest: int | None
+) -> float:
     """Share of subsets with a sum of zero or less, of values shift + k·unit.
 
     A whole number of shifts is added to a sum on the lattice, so that its law comes
-    from the joint law of a subset's sum and size; 0 where that cannot be tabulated.
+    from the joint law of a subset's sum and size; 0 where that cannot be tabulated,
+    and where it is no coarser than one with whole numbers up to the finest.
     """
     mean = float(np.sum(values * counts)) / float(np.sum(counts))
     shift = float(values[np.argmin(np.abs(values - mean))])
@@ -242,8 +246,12 @@ def _on_moved_lattice(values: FloatArray, counts: IntArray) -> float:
     if denominator_of(float(distance[distance.size // 3] / widest), noise) is None:
         return 0.0  # most values that are on no lattice
     found = find_lattice(distance)
-    table = None if found is None else size_and_sum(found, counts)
-    return 0.0 if found is None or table is None else table.share(-shift / found.unit)
+    if found is None:
+        return 0.0
+    if finest is not None and 3 * int(np.max(np.abs(found.integers))) > finest:
+        return 0.0
+    table = size_and_sum(found, counts)
+    return 0.0 if table is None else table.share(-shift / found.unit)
 
 
 def _inverted(sizes: FloatArray, counts: IntArray, room: float, route: Route) -> Tail:
