@@ -13,6 +13,7 @@ from scipy import stats
 import onechange as oc
 from casefiles import run
 from onechange.plan import Analysis, Guardrail, Metric
+from onechange.power import power
 from onechange.stats.bootstrap import bootstrap_interval
 from onechange.stats.bootstrap_pvalue import bootstrap_pvalue
 from onechange.stats.fitting import misfit_of_interval
@@ -272,6 +273,12 @@ def test_flags_resample_as_the_plan_does(tmp_path: Path) -> None:
     assert 'strata "knid" is not a column of labels' in wrong.stderr
     poisson = run("compare", *paths, *asked, "--resampling=poisson")
     assert "resampling:poisson" in poisson.stdout
+
+
+def test_power_does_not_pretend_to_resample_otherwise() -> None:
+    plan = oc.Plan(analysis=Analysis(interval="percentile", resampling="poisson"))
+    with pytest.raises(oc.MethodError, match="simulated with"):
+        power(None, metric="score", delta=0.1, sd=0.35, plan=plan)
 
 
 def test_strata_and_clusters_in_one_plan_are_refused(tmp_path: Path) -> None:

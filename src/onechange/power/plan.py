@@ -12,6 +12,7 @@ from onechange.compare import compare
 from onechange.errors import MethodError, PlanError
 from onechange.plan import (
     BUILT_IN_RATES,
+    Analysis,
     Guardrail,
     Plan,
     Primary,
@@ -110,6 +111,7 @@ def power(
     rule, true_delta = _rule(metric, plan, delta, min_improvement, margin)
     _check(target, comparisons, n_simulations, missing_rate, sd, discordance)
     asked = (plan or Plan()).analysis
+    _check_resampling(asked)
     level = 1 - (1 - asked.confidence_level) / comparisons
     analysis = replace(asked, confidence_level=level)
     _check_designs(questions, trials)
@@ -208,6 +210,14 @@ def _check(
         raise MethodError(f"sd is {sd}; give a number above 0.")
     if discordance is not None and not 0 < discordance <= 1:
         raise MethodError(f"discordance is {discordance}; give a share above 0.")
+
+
+def _check_resampling(analysis: Analysis) -> None:
+    if analysis.resampling != "multinomial":
+        raise MethodError(
+            f'resampling is "{analysis.resampling}", and power is simulated with '
+            '"multinomial" only; leave it out of the plan.'
+        )
 
 
 def _check_designs(questions: Sequence[int], trials: Sequence[int]) -> None:
