@@ -152,6 +152,9 @@ def _scores(name: str, scores: ArrayLike) -> FloatArray:
             f"{where}: not a number; pass numbers, booleans, or None for an unscored "
             "question."
         )
+    if not numeric:
+        known = [math.nan if _missing(item) else item for item in items]
+        given = np.array(known, dtype=object)
     try:
         array = given.astype(np.float64)
     except (TypeError, ValueError) as error:
@@ -211,16 +214,18 @@ def _strata(
             "whole; pass strata or clusters."
         )
     listed = _labels("strata", strata, size)
-    texts = ["" if _no_label(label) else f"={label}" for label in listed]
+    texts = ["" if _missing(label) else f"={label}" for label in listed]
     return np.unique(texts, return_inverse=True)[1].astype(np.int64)
 
 
 def _codes(clusters: ArrayLike, size: int) -> tuple[IntArray, int]:
     """Give each cluster a number, and count the questions without a label."""
     listed = _labels("clusters", clusters, size)
-    missing = np.array([_no_label(label) for label in listed], dtype=np.bool_)
+    if isinstance(clusters, np.ndarray) and clusters.dtype.kind in "iub":
+        return np.unique(clusters, return_inverse=True)[1].astype(np.int64), 0
+    missing = np.array([_missing(label) for label in listed], dtype=np.bool_)
     try:
-        known = {label for label in listed if not _no_label(label)}
+        known = {label for label in listed if not _missing(label)}
     except TypeError as error:
         raise InputError(
             f"clusters holds a label that is neither text nor number ({error}); pass "
@@ -231,14 +236,15 @@ def _codes(clusters: ArrayLike, size: int) -> tuple[IntArray, int]:
     n_missing = int(np.count_nonzero(missing))
     codes = np.empty(size, dtype=np.int64)
     codes[missing] = len(number) + np.arange(n_missing)
-    codes[~missing] = [number[label] for label in listed if not _no_label(label)]
+    codes[~missing] = [number[label] for label in listed if not _missing(label)]
     return codes, n_missing
 
 
-def _no_label(label: object) -> bool:
+def _missing(label: object) -> bool:
+    """Whether it is None, NaN, empty or what pandas writes for a missing value."""
     if isinstance(label, float):
         return math.isnan(label)
-    return label is None or label == "" or type(label).__name__ == "NAType"
+    return label is None or type(label).__name__ == "NAType" or label == ""
 
 
 def _check_settings(

@@ -102,6 +102,16 @@ def test_questions_without_a_cluster_label_are_clusters_of_their_own(
     ]
 
 
+def test_missing_values_of_pandas_are_unscored_and_unlabelled() -> None:
+    import pandas as pd
+
+    b = pd.Series([1, 0, pd.NA, 1, 0, 1, 1], dtype="Int64")
+    labels = pd.Series(["a", "a", pd.NA, "b", "b", "c", pd.NA], dtype="string")
+    delta = oc.paired_delta(b, [1, 1, 1, 1, 0, 1, 1], clusters=labels)
+    assert delta.n_pairs == 6
+    assert delta.n_clusters == 4
+
+
 def test_labels_of_several_kinds_are_clusters() -> None:
     labels = [None] * 4 + [1, 2, "2", 2]
     delta = oc.paired_delta(np.zeros(8), np.linspace(0.1, 0.8, 8), clusters=labels)
