@@ -500,15 +500,45 @@ def test_few_subsets_need_no_lattice() -> None:
     assert not on_coarse_lattice(values, counts)
 
 
-def test_a_tail_below_its_own_rounding_is_zero() -> None:
-    # A value a million times drawn apart: what is left of the tail is rounding.
-    values = np.append(np.full(12, -1.0), 600.0)
+def test_nothing_may_be_left_of_a_tail_by_the_main_lobe_alone() -> None:
+    # Twelve equal values and an outlier: the law is a few far atoms.
+    values = np.append(np.full(12, -1.0), 20.0)
     law = MultinomialLaw(values - np.mean(values), np.full(13, 1.0 / 13.0), 13)
-    high = law.support()[1]
-    tails = [upper_tail(law, share * high, reach=0.0) for share in (0.3, 0.9, 0.99)]
-    for tail in tails:
-        assert 0.0 <= tail.probability < 0.05
-        assert tail.probability > 0.0 or tail.error == np.inf
+    points = np.linspace(0.05, 0.99, 60) * law.support()[1]
+    tails = [upper_tail(law, point, reach=0.0) for point in points.tolist()]
+    empty = [tail for tail in tails if tail.error == np.inf]
+    assert empty
+    assert all(tail.probability == 0.0 for tail in empty)
+
+
+def test_values_near_a_lattice_are_counted() -> None:
+    rng = np.random.default_rng(23)
+    values = rng.integers(-5, 8, 36) + 1e-4 * rng.normal(size=36)
+    inverted = subset_tail(values, ones(values), Route(fallback=False))
+    assert inverted.error * inverted.probability > 1e-7
+    halves = []
+    for half in (values[::2], values[1::2]):
+        sums = np.zeros(1)
+        for value in half.tolist():
+            sums = np.concatenate((sums, sums + value))
+        halves.append(np.sort(sums))
+    below = np.searchsorted(halves[0], -halves[1][::-1], side="right")
+    exact = float(np.sum(below)) / 2.0**36
+    got = subset_tail(values, ones(values)).probability
+    # Some of the sums are within rounding noise of zero, and tie with it.
+    assert got == pytest.approx(exact, abs=1e-9)
+
+
+def test_one_distance_on_a_lattice_is_not_all() -> None:
+    rng = np.random.default_rng(24)
+    values = rng.normal(0.1, 1.0, 150)
+    values[0] = 30.0
+    for _ in range(20):  # half of the widest distance from the middle value
+        nearest = values[np.argmin(np.abs(values - np.mean(values)))]
+        values[50] = nearest + 0.5 * (30.0 - nearest)
+    direct = subset_tail(values, ones(values), Route(lattice=False))
+    got = subset_tail(values, ones(values))
+    assert got.probability == pytest.approx(direct.probability, abs=1e-12)
 
 
 def test_power_sums_are_left_where_the_tilt_is_deep() -> None:

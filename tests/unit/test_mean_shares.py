@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from onechange.stats.exact import subset_tail
 from onechange.stats.mean_shares import mean_shares, normal_density, smooth_limits
 from onechange.stats.sawtooth import Frequencies
 from onechange.stats.series import moved_sign_functions, power_sums
-from onechange.stats.subset_means import subset_mean_limits
+from onechange.stats.subset_means import subset_mean_limits, subset_mean_shares
 
 FloatArray = NDArray[np.float64]
 
@@ -133,12 +134,35 @@ def test_density_is_that_of_the_normal_law() -> None:
 
 
 def test_a_root_that_moves_far_is_searched_anew() -> None:
-    rng = np.random.default_rng(71)
-    n = int(rng.integers(3, 40))
-    values = np.sort(np.exp(3.0 * rng.normal(size=n + 40)))
-    found = smooth_limits(
-        mean_shares(values, np.ones(n + 40), np.ones(n + 40, np.int64)), 0.25
-    )
-    low, high = subset_mean_limits(values, np.ones(n + 40), tail=0.25)
-    assert low < float(np.mean(values)) < high
-    assert found.limits[0] < found.limits[1]
+    rng = np.random.default_rng(3)
+    values = np.sort(np.exp(3.0 * rng.normal(size=60)))
+    some = mean_shares(values, np.ones(60), np.ones(60, np.int64))
+    assert not smooth_limits(some, 0.25).accurate
+    low, high = subset_mean_limits(values, np.ones(60), tail=0.25)
+    one = np.ones(60, np.int64)
+    for sign, limit in ((1.0, low), (-1.0, -high)):
+        near = 1e-6 * float(np.std(values))
+        assert subset_tail(sign * values - limit + near, one).probability <= 0.25
+        assert subset_tail(sign * values - limit - near, one).probability >= 0.25
+
+
+@pytest.mark.parametrize("n", [18, 20])
+def test_a_bracket_with_too_many_means_is_halved(n: int) -> None:
+    rng = np.random.default_rng(n)
+    values = np.append(1e-7 * rng.normal(size=n - 1), 50.0)
+    enclosed(values, np.ones(n), 0.3)
+    low, _ = subset_mean_limits(values, np.ones(n), tail=0.3)
+    sums, sizes = np.zeros(1), np.zeros(1)
+    for value in values.tolist():
+        sums = np.concatenate((sums, sums + value))
+        sizes = np.concatenate((sizes, sizes + 1.0))
+    means = np.sort(sums[1:] / sizes[1:])
+    assert low == pytest.approx(means[int(2**n * 0.3) - 1], abs=1e-12)
+
+
+def test_sums_on_a_fine_lattice_have_no_table() -> None:
+    rng = np.random.default_rng(10)
+    sizes = rng.integers(1, 5, 300).astype(np.float64)
+    fine = rng.integers(-(10**6), 10**6, 300).astype(np.float64)
+    assert subset_mean_shares(fine, sizes, 0.3) is None
+    assert subset_mean_shares(rng.normal(size=300), sizes, 0.3) is None
