@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -200,22 +200,7 @@ def judge_audit(
     shown = scale_of(np.concatenate([table.ravel() for table in tables]))
     scale = stated_scale(labels, score_range, shown, metric)
     width = None if scale is None else scale[1] - scale[0]
-    sides = [
-        label_arm([x for x in labels if x.arm == arm], row, table, names)
-        for arm, table, names in zip(ARMS, tables, trials or (None, None), strict=True)
-    ]
-    if not any(side.n_answers for side in sides):
-        raise InputError(
-            f"none of the {len(labels)} labels belongs to a question of both arms; "
-            "check question_id"
-        )
-    sample = LabelledScores(
-        human=np.column_stack([side.human for side in sides]),
-        judge=np.column_stack([side.judge for side in sides]),
-        scores=np.column_stack([_question_means(table) for table in tables]),
-        weights=label_weights(labels, row),
-        clusters=clusters,
-    )
+    sides, sample = _matched(row, tables, labels, trials, clusters)
     arms = [
         _arm(arm, sides[i], sample, i, width, confidence_level)
         for i, arm in enumerate(ARMS)
@@ -227,14 +212,13 @@ def judge_audit(
             replace(arm, corrected=mean) for arm, mean in zip(arms, own, strict=True)
         ]
     favour = sample.favour(width, confidence_level)
-    n = int(sample.labelled.sum())
     one_arm = sample.paired & (np.isfinite(sample.human).sum(axis=1) == 1)
     judged = sample.judge_delta(width, confidence_level)
     return JudgeAudit(
         metric=metric,
         direction=direction,
         n_pairs=int(sample.paired.sum()),
-        n_labelled=n,
+        n_labelled=int(sample.labelled.sum()),
         n_one_arm=int(one_arm.sum()),
         n_unused=sum(side.n_unused for side in sides),
         baseline=arms[0],
@@ -283,6 +267,32 @@ def corrected_delta(audit: JudgeAudit, *, variant_name: str = "variant") -> Delt
         standard_error=None if found is None else found.standard_error,
         interval=shown_interval(found) if enough else None,
         notes=audit.notes,
+    )
+
+
+def _matched(
+    row: Mapping[str, int],
+    tables: Sequence[FloatArray],
+    labels: Sequence[HumanLabel],
+    trials: tuple[Sequence[str], Sequence[str]] | None,
+    clusters: IntArray | None,
+) -> tuple[list[LabelledArm], LabelledScores]:
+    """Put the labels of each arm beside the judge's scores of the same answers."""
+    sides = [
+        label_arm([x for x in labels if x.arm == arm], row, table, names)
+        for arm, table, names in zip(ARMS, tables, trials or (None, None), strict=True)
+    ]
+    if not any(side.n_answers for side in sides):
+        raise InputError(
+            f"none of the {len(labels)} labels belongs to a question of both arms; "
+            "check question_id"
+        )
+    return sides, LabelledScores(
+        human=np.column_stack([side.human for side in sides]),
+        judge=np.column_stack([side.judge for side in sides]),
+        scores=np.column_stack([_question_means(table) for table in tables]),
+        weights=label_weights(labels, row),
+        clusters=clusters,
     )
 
 
