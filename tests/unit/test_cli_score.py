@@ -12,6 +12,7 @@ from openpyxl import Workbook, load_workbook
 
 import onechange as oc
 from casefiles import run
+from onechange.report.scores import render_scores
 from onechange.score import holds_traces, score
 
 EXAMPLE = Path(oc.__file__).parent / "examples" / "rag_top_k"
@@ -337,3 +338,14 @@ def test_words_that_do_not_fit_are_refused(
     assert done.returncode == 2
     assert fact in done.stderr
     assert traces.read_bytes() == before
+
+
+def test_a_category_that_stays_open_names_the_way_out() -> None:
+    record = {"question_id": "q1", "answer": "a", "evidence": ["c1"], "correct": 1}
+    lists = {"retrieved": ["c2"], "selected": ["c2"]}
+    text = render_scores(score([{**record, **lists}]), title="t.jsonl")
+    assert "evidence_in_corpus: 1 row" in text
+    assert "assume_indexed = true" in text
+    settled = oc.ScoreOptions(assume_indexed=True)
+    text = render_scores(score([{**record, **lists}], options=settled), title="t")
+    assert "assume_indexed" not in text

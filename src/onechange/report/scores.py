@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
 
 from onechange import __version__
 from onechange.display import format_count, format_number
@@ -17,6 +20,8 @@ from onechange.score import ScoredRows
 
 __all__ = ["render_scores"]
 
+_OF_CORPUS = ("evidence_in_corpus", "evidence_in_one_chunk")
+_ASSUMED = " (or take it as given: [score] assume_indexed = true)"
 FORMATS = ("text", "markdown", "json")
 
 
@@ -76,6 +81,7 @@ def _blocks(rows: ScoredRows, title: str) -> list[Block]:
     for label, items in (
         ("Unscored rows, by reason", _reasons(rows)),
         ("Not scored at all", absent),
+        ("Failure category open, by the field that lacks", _open_categories(rows)),
         ("Notes", notes),
     ):
         if items:
@@ -114,6 +120,19 @@ def _reasons(rows: ScoredRows) -> tuple[str, ...]:
         f"{reason}: {counted(n, 'row')} of {', '.join(names)}"
         for (reason, n), names in alike.items()
     )
+
+
+def _open_categories(rows: ScoredRows) -> tuple[str, ...]:
+    """Count the rows whose failure category stayed open, and say the way out."""
+    counts = Counter(row["failure_missing"] for row in rows.rows if _is_open(row))
+    return tuple(
+        f"{field}: {counted(n, 'row')}{_ASSUMED if field in _OF_CORPUS else ''}"
+        for field, n in sorted(counts.items())
+    )
+
+
+def _is_open(row: Mapping[str, Any]) -> bool:
+    return row.get("failure_missing") is not None
 
 
 def _json(rows: ScoredRows, title: str) -> str:
