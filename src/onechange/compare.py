@@ -25,7 +25,7 @@ from onechange.overall import (
     rate_deltas,
     with_compositions,
 )
-from onechange.plan import Analysis, Plan, resolve_metrics
+from onechange.plan import Analysis, Plan, check_columns, resolve_metrics
 from onechange.read import read
 from onechange.results import Results
 from onechange.statistic_deltas import Resamples, ResamplesKey
@@ -93,6 +93,13 @@ def compare(
     plan = plan or Plan()
     base = _arm(baseline, plan, baseline_name or "baseline")
     arms = _variants(variant, plan, variant_name)
+    every = (base, *arms)
+    check_columns(
+        plan,
+        labels={name for arm in every for name in arm.labels},
+        numbers={name for arm in every for name in arm.metrics},
+        settings={name for arm in every for name in arm.settings},
+    )
     aligned = [align(base, arm, columns=plan.columns) for arm in arms]
     audits = tuple(audit for _, audit in aligned)
     summary, summaries = _summary(base, audits[0].trials[0]), _summaries(arms, audits)

@@ -155,11 +155,11 @@ def _labels(pairs: Pairs, column: str) -> tuple[IntArray, list[str]]:
     if column not in pairs.labels:
         known = sorted(pairs.labels)
         near = get_close_matches(column, known, n=1)
-        hint = f'; did you mean "{near[0]}"' if near else ""
+        hint = f'; did you mean "{near[0]}"?' if near else "."
         if column in pairs.baseline.metrics:
-            hint = f'; it holds numbers: give cut points, "{column}:LOW,HIGH"'
+            hint = f'; it holds numbers: give cut points, "{column}:LOW,HIGH".'
         raise PlanError(
-            f'slice "{column}" is not a column of labels in the data{hint}. '
+            f'slice "{column}" is not a column of labels in the data{hint} '
             f"Columns of labels: {', '.join(known) or 'none'}."
         )
     texts = pairs.labels[column].tolist()

@@ -222,17 +222,23 @@ def _fill(metric: Metric, plan: Plan) -> float | None:
     policy = metric.unscored or plan.analysis.unscored
     if policy == "exclude":
         return None
+    names = [declared.name for declared in plan.metrics]
+    place = plan.place(("analysis", "unscored"))
+    if metric.name in names:
+        key = ("metric", names.index(metric.name), "unscored")
+        place = plan.place(key, ("analysis", "unscored"))
+    where = "" if place == "plan" else f"{place}: "
     if metric.range is None:
         raise PlanError(
-            f'unscored = "{policy}" for {metric.name} needs its score range; declare '
-            f"it, for example range = [0, 1]."
+            f'{where}unscored = "{policy}" for {metric.name} needs its score range; '
+            "declare it, for example range = [0, 1]."
         )
     low, high = metric.range
     if policy == "zero":
         if metric.direction != "higher" or low != 0:
             raise PlanError(
-                f'unscored = "zero" for {metric.name} needs a higher-is-better metric '
-                'whose range starts at 0; use "worst" instead.'
+                f'{where}unscored = "zero" for {metric.name} needs a higher-is-better '
+                'metric whose range starts at 0; use "worst" instead.'
             )
         return 0.0
     return low if metric.direction == "higher" else high

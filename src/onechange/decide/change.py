@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
 from onechange.align import SettingChange
 from onechange.compare import ArmSummary, Comparison
 from onechange.errors import PlanError
@@ -99,14 +101,31 @@ def change_notes(comparison: Comparison, plan: Plan, position: int) -> list[Note
     arms = _arms(comparison, position)
     if plan.change is None or not all(arm.settings for arm in arms):
         return []
-    where = _not_recorded(plan.change.setting, arms)
+    return [*_of_declared(plan.change, arms), *_of_accepted(plan, arms)]
+
+
+def _of_declared(change: Change, arms: tuple[ArmSummary, ArmSummary]) -> list[Note]:
+    where = _not_recorded(change.setting, arms)
     if where is None:
         return []
     text = (
-        f"The declared setting {plan.change.setting} {where}, so its change cannot be "
+        f"The declared setting {change.setting} {where}, so its change cannot be "
         "checked."
     )
     return [Note("settings-unknown", text)]
+
+
+def _of_accepted(plan: Plan, arms: tuple[ArmSummary, ArmSummary]) -> list[Note]:
+    """Note accepted changes that no arm records: probably misspelt."""
+    known = sorted(arms[0].settings.keys() | arms[1].settings.keys())
+    notes = []
+    for name in plan.accepted_changes:
+        if name not in known:
+            near = get_close_matches(name, known, n=1, cutoff=0.5)
+            hint = f'; did the plan mean "{near[0]}"?' if near else "."
+            text = f'The accepted change "{name}" is recorded in neither arm{hint}'
+            notes.append(Note("settings-unknown", text))
+    return notes
 
 
 def check_question_set(comparison: Comparison, plan: Plan, position: int) -> None:

@@ -157,8 +157,11 @@ def _position(comparison: Comparison, variant: str | None) -> int:
 
 def _check_plan(comparison: Comparison, plan: Plan) -> None:
     if not plan.has_rules:
+        place = plan.places.get(())
+        where = f"{place}: " if place else ""
         raise PlanError(
-            "nothing says what to decide; give the plan a primary or a guardrail."
+            f"{where}nothing says what to decide; give the plan a primary or a "
+            "guardrail."
         )
     if plan is comparison.plan:
         return

@@ -1,5 +1,6 @@
 """`Plan`, its parts, its TOML form and its flags: what was fixed before looking."""
 
+from onechange.plan.columns import check_columns
 from onechange.plan.features import NOT_BUILT
 from onechange.plan.flags import plan_from_flags
 from onechange.plan.keys import BUILT_IN_RATES, EQUAL_WEIGHTS, did_you_mean
@@ -26,6 +27,7 @@ __all__ = [
     "Plan",
     "Primary",
     "SliceSpec",
+    "check_columns",
     "did_you_mean",
     "parse_slice",
     "plan_from_flags",

@@ -281,7 +281,11 @@ def _open_brackets(text: str, depth: int, quote: str) -> tuple[int, str]:
 def _check_tables(plan: PlanFile) -> None:
     for name, value in plan.tables.items():
         if name not in _TABLES:
-            raise plan.error((name,), f"unknown table; {did_you_mean(name, _TABLES)}")
+            several = (name, 0) in plan.lines
+            raise plan.error(
+                (name, 0) if several else (name,),
+                f"unknown table; {did_you_mean(name, _TABLES)}",
+            )
         is_list = isinstance(value, list) and all(isinstance(v, dict) for v in value)
         if name in _ARRAYS and not is_list:
             raise plan.error(

@@ -89,6 +89,13 @@ def _data(source: PlanFile) -> dict[str, Any]:
         statuses=data.get("statuses", {}),
         missing=tuple(data.get("missing", ())),
     )
+    listed = [
+        item if isinstance(item, str) else ",".join(item)
+        for item in data.get("slices", ())
+    ]
+    for text in listed:
+        if listed.count(text) > 1:
+            raise source.error(("data", "slices"), f'"{text}" stands twice; keep one.')
     slices = placed(source, ("data",), lambda: as_slices(data.get("slices", ())))
     return {"columns": columns, "slices": slices, "weights": data.get("weights", {})}
 

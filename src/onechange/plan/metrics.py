@@ -59,7 +59,7 @@ def resolve_metrics(
         metric = declared.get(name, Metric(name))
         if metric.direction is None:
             direction = infer_direction(name)
-            metric = replace(metric, direction=direction)
+            metric = _directed(plan, metric, direction)
             assumed.append(metric)
         if metric.unscored is None:
             metric = _with_unscored(plan, metric)
@@ -74,12 +74,15 @@ def _check_known(
     for key, name in _named_metrics(plan):
         table = key[0]
         if table == "metric" and name not in known:
+            column = _column_of(plan, name)
+            if column is not None:
+                key, name = (*key[:2], "column"), column
             raise _data_error(plan, key, name, known, texts)
         if table != "metric" and name not in allowed:
             raise _data_error(plan, key, name, allowed, texts)
         if name in BUILT_IN_RATES and name in names and table != "metric":
             raise PlanError(
-                f'{_place(plan, key)}: "{name}" is a column of the data and a built-in '
+                f'{plan.place(key)}: "{name}" is a column of the data and a built-in '
                 "rate; give the column another name, with [[metric]] name = … and "
                 f'column = "{name}".'
             )
@@ -91,6 +94,10 @@ def _check_known(
             column = getattr(metric, part)
             if column is not None and column not in names:
                 raise _data_error(plan, ("metric", index, part), column, names, texts)
+
+
+def _column_of(plan: Plan, name: str) -> str | None:
+    return next((m.column for m in plan.metrics if m.name == name), None)
 
 
 def _named_metrics(plan: Plan) -> Iterator[tuple[Key, str]]:
@@ -106,20 +113,27 @@ def _data_error(
     plan: Plan, key: Key, name: str, known: Iterable[str], texts: frozenset[str]
 ) -> PlanError:
     label = ".".join(part for part in key if isinstance(part, str))
-    where = f'{_place(plan, key)}: {label}: "{name}"'
+    where = f'{plan.place(key)}: {label}: "{name}"'
     if name in texts:
         return PlanError(
             f"{where} holds text in the data; a metric holds numbers, true or false. "
             "Turn its words into 1 and 0 first."
         )
-    return PlanError(
-        f"{where} is not a metric of the data; {did_you_mean(name, known)}"
-    )
+    hint = did_you_mean(name, known)
+    if plan.columns.metrics:
+        hint += " Only these are read, and those that the rules need."
+    return PlanError(f"{where} is not a metric of the data; {hint}")
 
 
-def _place(plan: Plan, key: Key) -> str:
-    single = (key[0], *key[2:])  # [primary] stands without an index
-    return plan.places.get(key) or plan.places.get(single) or "plan"
+def _directed(plan: Plan, metric: Metric, direction: str) -> Metric:
+    """Give a metric the direction of its name; what that forbids has a place."""
+    try:
+        return replace(metric, direction=direction)
+    except PlanKeyError as problem:
+        names = [declared.name for declared in plan.metrics]
+        key: Key = ("metric", names.index(metric.name), *problem.key)
+        label = ".".join(part for part in key if isinstance(part, str))
+        raise PlanError(f"{plan.place(key)}: {label}: {problem.text}") from problem
 
 
 def _with_unscored(plan: Plan, metric: Metric) -> Metric:

@@ -173,13 +173,34 @@ class Plan:
             else replace(metric, labels=str(Path(path).parent / metric.labels))
             for metric in arguments["metrics"]
         )
-        places = {key: source.place(key) for key in source.lines}
+        places: dict[Key, str] = {key: source.place(key) for key in source.lines}
+        places[()] = source.name
         plan: Plan = placed(
             source,
             (),
             lambda: cls(**arguments, sha256=source.sha256, places=places),
         )
         return plan
+
+    def place(self, *keys: Key) -> str:
+        """Return file and line of the first of some keys that the plan file has.
+
+        Parameters
+        ----------
+        *keys : tuple of str or int
+            Paths such as ``("guardrail", 1, "every_slice")``.
+
+        Returns
+        -------
+        str
+            ``plan`` where none of them stands in a file; without a key the file.
+        """
+        for key in keys or ((),):
+            single = (key[0], *key[2:]) if key else key  # [primary] has no index
+            found = self.places.get(key) or self.places.get(single)
+            if found is not None:
+                return found
+        return "plan"
 
     @property
     def has_rules(self) -> bool:
@@ -228,6 +249,7 @@ def _check(plan: Plan) -> None:
                     (key, index), f'"{name}" is declared twice; keep one of them.'
                 )
     _check_labels(plan)
+    _check_statistics(plan)
     check_thresholds(plan.thresholds)
     for column, mix in plan.weights.items():
         if isinstance(mix, str):
@@ -255,6 +277,27 @@ def _check(plan: Plan) -> None:
     for feature, path in used:
         if feature in NOT_BUILT:
             raise PlanKeyError(path, NOT_BUILT[feature])
+
+
+def _check_statistics(plan: Plan) -> None:
+    """Refuse statistics that a metric does not have as it is declared."""
+    declared = {metric.name: metric for metric in plan.metrics}
+    for index, rule in enumerate(plan.guardrails):
+        metric = declared.get(rule.metric)
+        key = ("guardrail", index, "statistic")
+        threshold = None if metric is None else metric.threshold
+        if rule.statistic == "loss_rate" and threshold is None:
+            raise PlanKeyError(
+                key,
+                f"the loss rate of {rule.metric} needs the loss that counts; add "
+                "threshold = … to its [[metric]].",
+            )
+        if metric is not None and metric.numerator and rule.statistic != "mean":
+            raise PlanKeyError(
+                key,
+                f'is "{rule.statistic}", but "{rule.metric}" is a ratio of two sums, '
+                "which no question has by itself; leave the statistic out.",
+            )
 
 
 def _check_labels(plan: Plan) -> None:
