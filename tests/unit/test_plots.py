@@ -21,6 +21,7 @@ from onechange.plots import (
     trials_figure,
 )
 from onechange.plots.differences import bootstrap_density
+from onechange.plots.intervals import limits
 from onechange.stats.sample import paired_sample
 
 SOURCE = Path(onechange.__file__).parent
@@ -217,3 +218,13 @@ def test_letters_of_an_installed_fallback_are_drawn(
     finally:
         for cached in (style._fallbacks, style._drawable):
             cached.cache_clear()
+
+
+def test_one_huge_interval_of_two_does_not_set_the_scale() -> None:
+    rows = [
+        IntervalRow("a", 0.06, 0.01, 0.11, "+0.06", "higher"),
+        IntervalRow("b", -0.03, -2.1, 2.1, "−0.03", "higher"),
+    ]
+    low, high = limits(rows)
+    assert -0.6 < low < -0.03
+    assert 0.11 < high < 0.6

@@ -34,7 +34,7 @@ __all__ = ["IntervalRow", "intervals_figure", "limits"]
 
 ROW, WIDTH, LETTER = 0.42, 7.4, 0.075  # inches
 USUAL, TITLE = 20, 80  # letters of a label and of a title
-CLIPPED = 3.0  # times the median end: one huge interval must not flatten the others
+CLIPPED = 4.0  # times the median reach: one huge interval must not flatten the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,15 +200,14 @@ def _color(row: IntervalRow) -> str:
 def limits(rows: Sequence[IntervalRow]) -> tuple[float, float]:
     """Limits that show every estimate, edge and all but huge intervals."""
     points = [row.delta for row in rows if row.delta is not None]
-    ends = [
-        end
+    found = [
+        [end for end in (row.low, row.high) if end is not None and math.isfinite(end)]
         for row in rows
-        for end in (row.low, row.high)
-        if end is not None and math.isfinite(end)
     ]
+    ends = [end for pair in found for end in pair]
     edges = [edge for row in rows for edge in row.allowed or () if math.isfinite(edge)]
-    reach = sorted(abs(end) for end in ends)
-    most = CLIPPED * reach[len(reach) // 2] if reach else math.inf
+    reach = sorted(max(map(abs, pair)) for pair in found if pair)
+    most = CLIPPED * reach[(len(reach) - 1) // 2] if reach else math.inf
     most = max([most, *map(abs, points), *map(abs, edges)])
     shown = [0.0, *points, *edges, *(max(min(end, most), -most) for end in ends)]
     room = 0.06 * (max(shown) - min(shown) or 1.0)
