@@ -562,3 +562,17 @@ def test_power_sums_are_left_where_the_tilt_is_deep() -> None:
         np.testing.assert_allclose(
             law.log_envelope(0.0, t), other.log_envelope(0.0, t), rtol=1e-9
         )
+
+
+def test_lobes_of_a_coarser_lattice_are_looked_for() -> None:
+    rng = np.random.default_rng(25)
+    integers = 2 * np.rint(450.0 * rng.normal(0.05, 1.0, 500)).astype(np.int64)
+    integers[:4] += 1  # all but four are even
+    room = -int(integers[integers < 0].sum())
+    mass = np.zeros(room + 1)
+    mass[0] = 1.0
+    for k in np.abs(integers[integers != 0]).tolist():
+        mass[k:] = 0.5 * mass[k:] + 0.5 * mass[: mass.size - k]
+        mass[: min(k, mass.size)] *= 0.5
+    got = subset_tail(*group(integers / 1000.0))
+    assert got.probability == pytest.approx(float(np.sum(mass)), abs=1e-9)

@@ -166,3 +166,16 @@ def test_sums_on_a_fine_lattice_have_no_table() -> None:
     fine = rng.integers(-(10**6), 10**6, 300).astype(np.float64)
     assert subset_mean_shares(fine, sizes, 0.3) is None
     assert subset_mean_shares(rng.normal(size=300), sizes, 0.3) is None
+
+
+def test_a_hundred_thousand_equal_means_are_one() -> None:
+    values = np.arange(1.0, 29.0)
+    counted = subset_mean_limits(values, np.ones(28), tail=0.45, largest_table=0)
+    tabulated = subset_mean_limits(values, np.ones(28), tail=0.45)
+    assert counted == pytest.approx(tabulated, abs=1e-11)
+
+
+def test_a_bracket_beside_the_limit_is_moved() -> None:
+    rng = np.random.default_rng(9)
+    n = int(rng.integers(15, 37))
+    enclosed(rng.lognormal(0.0, 1.5, n) - 1.0, np.ones(n), 0.005)

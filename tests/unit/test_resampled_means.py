@@ -179,5 +179,8 @@ def test_a_lattice_too_fine_to_be_listed_attains_its_quantile() -> None:
     for probability in (0.02, 0.98):
         found = law.quantile(probability)
         assert found * 40.0 == pytest.approx(round(found * 40.0), abs=1e-6)
+        least, most = law.tails(found)
+        assert least >= probability - 1e-6
+        assert least + most > 1.0  # an attained value counts in both
         near = grid_law(some).quantile(probability)
         assert found == pytest.approx(near, abs=1e-5 * float(np.std(values)))

@@ -291,9 +291,7 @@ def _shallow(sizes: FloatArray, counts: IntArray, point: float, route: Route) ->
     else:
         main = series.tilted(0.0, some.main).real[None, :]
     far, error = some.beyond(sizes, weight, point, route.centres)
-    share = float(some.tails(here, main)[0]) + far
-    if share <= 0.0:
-        return Tail(0.0, -np.inf, np.inf)
+    share = max(float(some.tails(here, main)[0]) + far, np.finfo(float).tiny)
     return replace(Tail.of(share), error=error / share)
 
 
