@@ -63,9 +63,13 @@ def _swapped(sample: PairedSample) -> PairedSample:
 
 
 def _limits(sample: PairedSample, name: str, level: float) -> tuple[float, float]:
-    interval = decision_interval(sample, name=name, confidence_level=level).interval
-    assert interval is not None
-    return interval.low, interval.high
+    choice = decision_interval(sample, name=name, confidence_level=level)
+    if choice.interval is None:  # it would have no width
+        assert name not in ("auto", "newcombe", "guarded-t", "sign-flip+guarded-t")
+        assert "equal-differences" in {note.code for note in choice.notes}
+        centre = float(np.mean(sample.difference))
+        return centre, centre
+    return choice.interval.low, choice.interval.high
 
 
 def _check_mirrored(sample: PairedSample, name: str, level: float) -> None:

@@ -82,7 +82,8 @@ def bootstrap_pvalue(
         found = studentized_law(sample, n_resamples, seed)
         below, above = found.law.tails((sample.estimate - null) / found.error)
         at_most, at_least = above, below
-        low = high = float
+        low: TailMap = float
+        high: TailMap = float
     else:
         weighting = "exponential" if method == "bayesian" else resampling
         law = resampled_law(sample.strata, weighting=weighting, mean=sample.mean)
