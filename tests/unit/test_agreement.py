@@ -146,3 +146,9 @@ def test_full_agreement_of_repeated_answers_counts_questions() -> None:
     assert found.n == 10
     assert found.interval is not None
     assert found.interval.low == cohen_kappa(np.diag([5, 5])).interval.low
+
+
+def test_one_label_throughout_has_no_kappa_by_cluster() -> None:
+    found = clustered_kappa([1] * 6, [1] * 6, np.array([0, 0, 1, 1, 2, 2]))
+    assert found.observed == 1.0
+    assert found.kappa is None
