@@ -122,13 +122,14 @@ class Audit(TableMixin):
             Rows first, then questions, then where the paired questions of each metric
             went. ``in this arm`` counts what the other arm does not share.
         """
+        left_out = {k.replace("_", " "): v for k, v in self.rows_left_out.items()}
         rows: list[tuple[str | None, str, tuple[int, int]]] = [
             (None, "rows read", self.rows_read),
             *(
                 (None, f"rows with status {k}", v)
                 for k, v in self.rows_by_status.items()
             ),
-            *((None, f"rows left out, {k}", v) for k, v in self.rows_left_out.items()),
+            *((None, f"rows left out, {k}", v) for k, v in left_out.items()),
             (None, "trials", self.trials),
             (None, "questions", self.questions),
             (None, "questions paired", (self.paired, self.paired)),
