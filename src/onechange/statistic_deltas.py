@@ -20,6 +20,7 @@ from onechange.errors import PlanError
 from onechange.pairs import ArmTable
 from onechange.plan import Guardrail, Metric
 from onechange.stats import choose
+from onechange.stats.caveats import unit_notes
 from onechange.stats.cluster import cluster_figures
 from onechange.stats.estimate import Interval, Note
 from onechange.stats.ratio import RatioPair
@@ -41,10 +42,7 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 SliceLabel = tuple[tuple[str, str], ...]
-
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
-
-
 ResamplesKey = tuple[str, str, str, "SliceLabel | None"]
 
 
@@ -341,13 +339,13 @@ def ratio_metric_delta(
         confidence_level=methods.confidence_level,
         score_range=metric.range,
     )
-    relative = found.relative
-    notes = choose.statistic_misfits(
-        metric.name, "ratio", methods.interval, methods.test
-    )
+    relative, n = found.relative, shared.n_pairs
+    few = unit_notes(n, clusters, methods.confidence_level)
+    enough = clusters is not None or not few
+    asked = (metric.name, "ratio", methods.interval, methods.test)
+    notes = (*few, *choose.statistic_misfits(*asked))
     if found.reason is not None:
-        text = f"{metric.name}: {found.reason}."
-        notes = (*notes, Note("test-undefined", text))
+        notes = (*notes, Note("test-undefined", f"{metric.name}: {found.reason}."))
     return replace(
         shared,
         baseline=found.baseline,
@@ -355,10 +353,12 @@ def ratio_metric_delta(
         delta=found.delta,
         standard_error=found.standard_error,
         **cluster_figures(found.differences, clusters),
-        interval=found.interval,
+        interval=found.interval if enough else None,
         baseline_interval=found.baseline_interval,
         variant_interval=found.variant_interval,
-        relative=RelativeDelta(relative.delta, relative.interval, relative.reason),
+        relative=RelativeDelta(
+            relative.delta, relative.interval if enough else None, relative.reason
+        ),
         test=relative.test,
         notes=notes,
     )

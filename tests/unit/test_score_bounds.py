@@ -216,3 +216,24 @@ def test_bounds_over_all_questions_fill_those_unscored_in_both_arms() -> None:
     assert [limits.n_questions for limits in found] == [78, 80]
     assert [limits.n_not_applicable for limits in found] == [2, 0]
     assert found[1].low < found[0].low
+
+
+@pytest.mark.parametrize(("n", "enough"), [(3, False), (5, False), (6, True)])
+@pytest.mark.parametrize("margin", [1.0, "90%"])
+def test_a_ratio_of_too_few_questions_has_no_status(
+    n: int, enough: bool, margin: float | str
+) -> None:
+    """Under six questions no test can reach the level, of a ratio as of a mean."""
+    before = _frame(a=np.arange(1.0, n + 1), d=np.arange(2.0, n + 2))
+    after = before.assign(a=before.a + 0.1)
+    plan = oc.Plan(
+        metrics=[oc.Metric("r", numerator="a", denominator="d", direction="higher")],
+        guardrails=[oc.Guardrail("r", margin=margin)],
+    )
+    (status,) = oc.decide(oc.compare(before, after, plan), plan).statuses
+    codes = [note.code for note in status.delta.notes]
+    assert (status.status is Status.PASS) is enough
+    assert ("too-few-questions" in codes) is not enough
+    assert (status.delta.interval is not None) is enough
+    if not enough:
+        assert "too few questions" in status.reason
