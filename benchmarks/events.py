@@ -24,7 +24,9 @@ from cells import Cell, Draw, FloatArray, IntArray
 from onechange.stats.choose import decision_interval, decision_test, margin_pvalue
 from onechange.stats.components import fit_table
 from onechange.stats.estimate import Interval
+from onechange.stats.methods import Sampling, mean_method
 from onechange.stats.quantile import quantile_delta
+from onechange.stats.ratio import fieller_limits, mean_moments
 from onechange.stats.relative import relative_by_name
 from onechange.stats.runs import run_variance
 from onechange.stats.sample import PairedSample, paired_sample
@@ -118,10 +120,21 @@ def passes_relative(draw: Draw, cell: Cell) -> bool:
 
 
 def passes_plain_fieller(draw: Draw, cell: Cell) -> bool:
-    """Count percent margins inside the interval that `decide` does not offer."""
-    interval = _relative(draw, name="fieller")
+    """Count percent margins inside Fieller's bare interval, which may have no width."""
+    sample = question_sample(draw)
+    moments = mean_moments(sample.baseline, sample.variant, guarded=False)
+    limits = None if moments is None else fieller_limits(moments, TAIL)
+    interval = None if limits is None else Interval(*limits, 0.95, "fieller")
     share = abs((cell.ratio or 1.0) - 1.0)
     return margin_status(interval, share, cell.direction) is Status.PASS
+
+
+def passes_plainly(name: str) -> Event:
+    """Count margins inside a bare interval, which may have no width.
+
+    `decide` has no interval then, so that it does not pass.
+    """
+    return partial(_passes_plainly, name=name)
 
 
 def ships(draw: Draw, cell: Cell) -> bool:
@@ -219,6 +232,12 @@ def _passes(draw: Draw, cell: Cell, *, name: str, relative: bool = False) -> boo
     )
     (rule,) = _decide(draw, plan).statuses
     return rule.status == "pass"
+
+
+def _passes_plainly(draw: Draw, cell: Cell, *, name: str) -> bool:
+    method = mean_method(name, question_sample(draw), Sampling())
+    interval = None if method is None else method.interval(TAIL)
+    return margin_status(interval, abs(cell.delta), cell.direction) is Status.PASS
 
 
 def _decide(draw: Draw, plan: oc.Plan) -> oc.Decision:

@@ -20,7 +20,8 @@ from onechange.stats.choose import (
     relative_interval,
 )
 from onechange.stats.estimate import Interval
-from onechange.stats.ratio import RatioPair
+from onechange.stats.methods import Sampling, mean_method
+from onechange.stats.ratio import RatioPair, fieller_limits, mean_moments
 from onechange.stats.sample import PairedSample, paired_sample
 from onechange.stats.trial_quantile import TrialValues
 
@@ -65,9 +66,19 @@ def _count(event: Callable[[np.random.Generator], bool], seed: int) -> int:
     return sum(event(rng) for _ in range(RUNS))
 
 
-def _binary_pass(n: int, name: str) -> Callable[[np.random.Generator], bool]:
+def _bare(sample: PairedSample, name: str) -> Interval | None:
+    """Return the interval of the literature, which `decide` refuses without width."""
+    method = mean_method(name, sample, Sampling())
+    return None if method is None else method.interval(0.025)
+
+
+def _binary_pass(
+    n: int, name: str, *, bare: bool = False
+) -> Callable[[np.random.Generator], bool]:
     def event(rng: np.random.Generator) -> bool:
         sample = paired_sample(*_binary(rng, n), binary=True)
+        if bare:
+            return _passes(_bare(sample, name), DROP)
         return _passes(decision_interval(sample, name=name).interval, DROP)
 
     return event
@@ -80,7 +91,14 @@ def test_score_intervals_hold_the_margin_of_a_binary_metric(n: int, name: str) -
 
 
 def test_plain_t_passes_a_binary_metric_falsely() -> None:
-    assert _at_least(_count(_binary_pass(20, "t"), 2), 0.25)
+    assert _at_least(_count(_binary_pass(20, "t", bare=True), 2), 0.25)
+
+
+def test_a_named_t_without_width_does_not_pass() -> None:
+    named, bare = (
+        _count(_binary_pass(20, "t", bare=bare), 2) for bare in (False, True)
+    )
+    assert named < bare / 5
 
 
 def _relative_pass(n: int, name: str) -> Callable[[np.random.Generator], bool]:
@@ -97,15 +115,23 @@ def test_the_guarded_fieller_holds_a_relative_margin(n: int) -> None:
 
 
 def test_the_plain_fieller_passes_falsely() -> None:
-    assert _at_least(_count(_relative_pass(20, "fieller"), 4), 0.25)
+    def event(rng: np.random.Generator) -> bool:
+        moments = mean_moments(*_binary(rng, 20), guarded=False)
+        limits = None if moments is None else fieller_limits(moments, 0.025)
+        found = None if limits is None else Interval(*limits, 0.95, "fieller")
+        return _passes(found, DROP / 0.7)
+
+    assert _at_least(_count(event, 4), 0.25)
 
 
 def _document_pass(
-    n_documents: int, name: str
+    n_documents: int, name: str, *, bare: bool = False
 ) -> Callable[[np.random.Generator], bool]:
     def event(rng: np.random.Generator) -> bool:
         b, v, clusters = _clustered_binary(rng, n_documents)
         sample = paired_sample(b, v, clusters=clusters, binary=True)
+        if bare:
+            return _passes(_bare(sample, name), DROP)
         return _passes(decision_interval(sample, name=name).interval, DROP)
 
     return event
@@ -117,7 +143,7 @@ def test_newcombe_cluster_holds_the_margin(n_documents: int) -> None:
 
 
 def test_plain_cr2_passes_clustered_shares_falsely() -> None:
-    assert _at_least(_count(_document_pass(7, "cr2-t"), 6), 0.09)
+    assert _at_least(_count(_document_pass(7, "cr2-t", bare=True), 6), 0.09)
 
 
 @pytest.mark.parametrize("n_documents", [7, 21])
