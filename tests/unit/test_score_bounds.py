@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import onechange as oc
+from onechange.report.json_output import to_plain
 from onechange.stats.arm import arm_interval
 from onechange.stats.choose import relative_interval
 from onechange.stats.sample import paired_sample
@@ -237,3 +238,13 @@ def test_a_ratio_of_too_few_questions_has_no_status(
     assert (status.delta.interval is not None) is enough
     if not enough:
         assert "too few questions" in status.reason
+
+
+def test_the_json_holds_the_bounds_that_rules_are_held_against() -> None:
+    plan = oc.Plan(metrics=[oc.Metric("m", range=(0.3, 0.7))])
+    comparison = oc.compare(*_scored(24), plan)
+    found = comparison.deltas[0].bounds
+    shown = to_plain(comparison)["deltas"][0]["bounds"]
+    for name in ("interval", "relative_interval", "variant_interval"):
+        assert shown[name]["low"] == getattr(found, name).low
+        assert shown[name]["high"] == getattr(found, name).high

@@ -265,6 +265,8 @@ def _bounds(bounds: Bounds | None) -> Json | None:
         "low": number_json(bounds.low),
         "high": number_json(bounds.high),
         "interval": interval_json(bounds.interval),
+        "relative_interval": interval_json(bounds.relative_interval),
+        "variant_interval": interval_json(bounds.variant_interval),
         "n_questions": bounds.n_questions,
         "n_incomplete": bounds.n_incomplete,
         "n_partial": bounds.n_partial,
