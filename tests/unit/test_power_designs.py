@@ -160,6 +160,12 @@ def test_the_power_of_a_ratio_is_that_of_the_model() -> None:
     assert abs(found - right) < 3.3 * math.sqrt(2 * right * (1 - right) / reps)
 
 
+def test_the_trials_of_a_ratio_are_refused() -> None:
+    pilot = _ratio_pilot(_ratio_arms(np.random.default_rng(3), 60, 0.1))
+    with pytest.raises(oc.MethodError, match="not simulated over trials"):
+        pass_probability(pilot, oc.Primary("precision"), Design(50, 3), 0.05, ANALYSIS)
+
+
 @pytest.mark.parametrize("delta", [-0.1, 0.0, 0.05, 0.2])
 @pytest.mark.parametrize("clustered", [False, True])
 def test_the_tilt_of_a_ratio_hits_the_difference_of_the_ratios(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from onechange.errors import MethodError
 from onechange.plan import Analysis, Guardrail, Primary
 from onechange.power.pilot import Pilot
 from onechange.power.ratio import (
@@ -102,6 +103,11 @@ def pass_probability(
     that of `decide`.
     """
     if pilot.parts is not None:
+        if design.n_trials is not None:
+            raise MethodError(
+                f"{pilot.metric} is a ratio, whose power is not simulated over trials; "
+                "leave the trials out."
+            )
         ratios = simulated_ratios(
             pilot,
             design.n_questions,
