@@ -27,7 +27,7 @@ NEGLIGIBLE = 25.0  # logarithm of what is left out
 WIDEST = 3.0  # root mean squares
 COARSE = 0.15  # reciprocal root mean squares from bound to bound
 STRIDE = 3.0  # reciprocal standard deviations from bound to bound
-SAMPLES = (64, 512)  # values that bound a product, and those for doubtful bounds
+SAMPLES = (64, 512, 4096)  # values that bound a product, and those for doubtful bounds
 SINGLE = 1e-6  # larger terms need double precision
 NO_CENTRES = np.zeros(0)
 
@@ -205,10 +205,10 @@ def _mean_square(sizes: FloatArray, counts: FloatArray, most: float) -> float:
 
 
 def _sample(counts: FloatArray, most: int) -> IntArray:
-    """Numbers of some values, those that count most and others in between."""
+    """Numbers of some values, the largest of those that count most among them."""
     if counts.size <= most:
         return np.arange(counts.size)
-    order = np.argsort(-counts, kind="stable")
+    order = counts.size - 1 - np.argsort(-counts[::-1], kind="stable")
     half = most // 2
     rest = order[half:]
     return np.concatenate((order[:half], rest[:: max(1, rest.size // half)]))
