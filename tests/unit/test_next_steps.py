@@ -229,8 +229,11 @@ def test_missing_scores_are_asked_for_beside_more_questions() -> None:
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        ({"limit": 0.5}, "say nothing about the variant's own value"),
-        ({"margin": "20%"}, "say nothing about a share of the baseline"),
+        ({"limit": 0.5}, "the variant's own value that they bound does not exist"),
+        (
+            {"margin": "20%"},
+            "as a share of the baseline that they bound does not exist",
+        ),
     ],
 )
 def test_bounds_of_the_delta_are_not_said_to_decide_about_something_else(
