@@ -28,6 +28,7 @@ WIDEST = 3.0  # root mean squares
 COARSE = 0.15  # reciprocal root mean squares from bound to bound
 STRIDE = 3.0  # reciprocal standard deviations from bound to bound
 SAMPLES = (64, 512, 4096)  # values that bound a product, and those for doubtful bounds
+MANY = 8.0  # counts of a value that may make a product negligible alone
 SINGLE = 1e-6  # larger terms need double precision
 NO_CENTRES = np.zeros(0)
 
@@ -154,8 +155,7 @@ class Frequencies:
     ) -> FloatArray:
         """Characteristic function, in single precision where it is tiny."""
         turns = np.multiply.outer(sizes * (self.delta / (2.0 * np.pi)), k)
-        turns -= np.rint(turns)
-        cosines = np.cos((2.0 * np.pi * turns).astype(np.float32))
+        cosines = np.cos(_angles(turns))
         function = _raised(cosines, counts).astype(np.float64)
         large = np.flatnonzero(np.abs(function) > SINGLE * k)
         if large.size:
@@ -166,7 +166,8 @@ class Frequencies:
     def _alive(self, sizes: FloatArray, counts: FloatArray, last: int) -> FloatArray:
         """Numbers of the frequencies whose function may not be negligible."""
         if counts.size <= SAMPLES[0]:
-            return np.arange(self.n_main + 1.0, last + 1.0)
+            every = np.arange(self.n_main + 1.0, last + 1.0)
+            return self._left(sizes, counts, every)
         square = counts * sizes**2
         scale = float(np.sqrt(np.sum(square) / np.sum(counts)))
         # Up to π/2 a cosine is below e^(-y²/2): no lobe of all but the largest values.
@@ -186,11 +187,28 @@ class Frequencies:
         around = np.add.outer(probes, np.arange(stride) - 0.5 * (stride - 1)).ravel()
         return np.concatenate((near, around[around <= last]))
 
+    def _left(self, sizes: FloatArray, counts: FloatArray, k: FloatArray) -> FloatArray:
+        """Leave out frequencies at which one value alone makes φ negligible."""
+        for place in np.argsort(-counts, kind="stable").tolist():
+            if counts[place] < MANY or k.size == 0:
+                break
+            size, least = sizes[place], np.exp(-NEGLIGIBLE / counts[place])
+            turns = k * (size * self.delta / (2.0 * np.pi))
+            k = k[np.abs(np.cos(_angles(turns))) > least]
+        return k
+
     def _around(self, centres: FloatArray, last: int) -> FloatArray:
         """Numbers of the frequencies in a main lobe's width around others."""
         near = np.rint(centres / self.delta)
         around = np.add.outer(near, np.arange(-self.n_main, self.n_main + 1.0))
         return np.unique(around[around > last])
+
+
+def _angles(turns: FloatArray) -> NDArray[np.float32]:
+    """Whole turns, less the nearest whole number of them, as angles."""
+    turns -= np.rint(turns)
+    turns *= 2.0 * np.pi
+    return turns.astype(np.float32)
 
 
 def _mean_square(sizes: FloatArray, counts: FloatArray, most: float) -> float:
