@@ -91,9 +91,7 @@ def test_a_loss_of_exactly_the_threshold_does_not_count() -> None:
 
 def test_a_loss_rate_without_a_threshold_is_refused() -> None:
     with pytest.raises(oc.PlanError, match="threshold"):
-        oc.Plan(
-            guardrails=[oc.Guardrail("seconds", margin=0.5, statistic="loss_rate")]
-        )
+        oc.Plan(guardrails=[oc.Guardrail("seconds", margin=0.5, statistic="loss_rate")])
 
 
 def test_a_ratio_metric_divides_the_sums() -> None:
