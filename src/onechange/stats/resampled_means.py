@@ -28,6 +28,7 @@ STRIDE = 0.8  # the same beyond, in reciprocal root mean squares
 ALONE = 32_000  # products of matrices for which no threads are started
 WIDTH = 128
 MOST = 8e6  # products, for some twenty questions
+AT_ONCE = 2**21  # products held in memory
 ACCEPTED = 3e-8  # √n of it moves a limit by a millionth of a standard deviation
 LUCK = 2.0  # standard deviations of a sum of random phases
 NEWTON = 12
@@ -66,21 +67,15 @@ class _Stratum:
         """
         rows = start + shape[1] * np.arange(float(shape[0]))
         columns = np.arange(float(shape[1]))
-        outer = np.exp(np.multiply.outer(1j * delta * rows, self.values)) * self.share
-        inner = np.exp(np.multiply.outer(self.values, 1j * delta * columns))
-        one = np.empty(shape, dtype=np.complex128)
-        step = max(1, ALONE // inner.size)
-        for row in range(0, shape[0], step):
-            some = outer[row : row + step]
-            # A single row would be another routine, which starts threads.
-            if some.shape[0] == 1:
-                some = np.einsum("ij,jk->ik", some, inner)
-            else:
-                some = some @ inner
-            one[row : row + step] = whole_power(some.ravel(), self.n_draws).reshape(
-                -1, shape[1]
-            )
-        return one
+        one = np.zeros(shape, dtype=np.complex128)
+        step = max(1, AT_ONCE // (shape[0] + shape[1]))
+        for first in range(0, self.values.size, step):
+            values = self.values[first : first + step]
+            outer = np.exp(np.multiply.outer(1j * delta * rows, values))
+            outer *= self.share[first : first + step]
+            inner = np.exp(np.multiply.outer(values, 1j * delta * columns))
+            _add_product(one, outer, inner)
+        return whole_power(one.ravel(), self.n_draws).reshape(shape)
 
     def log_bound(self, t: FloatArray, half: FloatArray) -> FloatArray:
         """Bound log |φ| around each frequency, half a width to either side.
@@ -94,15 +89,38 @@ class _Stratum:
             middle = (np.arange(SAMPLE) + 0.5) / SAMPLE
             values = values[np.searchsorted(place, middle).clip(max=values.size - 1)]
             share, slack = np.full(SAMPLE, 1.0 / SAMPLE), 0.1
-        w = np.multiply.outer(t, values).astype(np.float32)
-        both = np.column_stack((share, share * values)).astype(np.float32)
-        cos = (np.cos(w) @ both).astype(np.float64)
-        sin = (np.sin(w) @ both).astype(np.float64)
+        cos, sin = _cosine_sums(t, values, share)
         square = cos[:, 0] ** 2 + sin[:, 0] ** 2
         slope = 2.0 * (sin[:, 0] * cos[:, 1] - cos[:, 0] * sin[:, 1])
         most = square + np.abs(slope) * half + self.variance * half**2
         most += slack * np.minimum(1.0, most)
         return np.asarray(0.5 * self.n_draws * np.log(np.minimum(most, 1.0)))
+
+
+def _add_product(total: ComplexArray, outer: ComplexArray, inner: ComplexArray) -> None:
+    """Add a product of matrices in pieces for which no threads are started."""
+    step = max(1, ALONE // inner.size)
+    for row in range(0, outer.shape[0], step):
+        some = outer[row : row + step]
+        # A single row would be another routine, which starts threads.
+        if some.shape[0] == 1:
+            total[row : row + step] += np.einsum("ij,jk->ik", some, inner)
+        else:
+            total[row : row + step] += some @ inner
+
+
+def _cosine_sums(
+    t: FloatArray, values: FloatArray, share: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Σ p cos(t v) and Σ p v cos(t v), the same for sines, in single precision."""
+    both = np.column_stack((share, share * values)).astype(np.float32)
+    cos, sin = np.empty((t.size, 2)), np.empty((t.size, 2))
+    step = max(1, AT_ONCE // values.size)
+    for first in range(0, t.size, step):
+        rows = slice(first, first + step)
+        w = np.multiply.outer(t[rows], values).astype(np.float32)
+        cos[rows], sin[rows] = np.cos(w) @ both, np.sin(w) @ both
+    return cos, sin
 
 
 @dataclass(frozen=True, slots=True, eq=False)
