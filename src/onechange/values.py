@@ -16,13 +16,13 @@ from onechange.plan import Analysis, Metric, Plan
 from onechange.stats import choose
 from onechange.stats.fitting import check_fit
 from onechange.stats.names import BINARY_NAMES
+from onechange.stats.sample import LARGEST_SCORE
 from onechange.trials import MetricTrials, metric_trials, rate_runs
 
 __all__ = ["RATES", "VariantValues", "asked_methods", "variant_values"]
 
 IntArray = NDArray[np.int64]
 
-LARGEST_SCORE = 1e100
 # Names of methods for one kind of data; those for relative deltas suit every run.
 KIND_NAMES = BINARY_NAMES | {"cr2-t", "guarded-cr2-t", "two-way", "hall", "wilson"}
 RESAMPLING_KINDS = {"bca", "studentized", "bayesian"}
@@ -131,17 +131,18 @@ def _check_methods(values: Mapping[str, MetricValues], asked: Methods) -> None:
 
 
 def _check_size(values: Mapping[str, MetricValues]) -> None:
-    """Refuse scores whose squares would overflow."""
+    """Refuse scores whose squares would leave the range of numbers."""
     for name, metric in values.items():
-        for scores in (metric.baseline, metric.variant):
-            largest = float(
-                np.max(np.abs(scores), initial=0.0, where=~np.isnan(scores))
+        largest = max(
+            float(np.max(np.abs(scores), initial=0.0, where=~np.isnan(scores)))
+            for scores in (metric.baseline, metric.variant)
+        )
+        if largest > LARGEST_SCORE or 0.0 < largest < 1.0 / LARGEST_SCORE:
+            raise InputError(
+                f"{name}: the largest score is {largest:.3g}; scores beyond "
+                f"{LARGEST_SCORE:g}, or all below {1.0 / LARGEST_SCORE:g}, cannot be "
+                "squared and summed safely. Rescale the metric."
             )
-            if largest > LARGEST_SCORE:
-                raise InputError(
-                    f"{name}: a score is as large as {largest:.3g}; scores beyond "
-                    f"{LARGEST_SCORE:g} cannot be summed safely. Rescale the metric."
-                )
 
 
 def _metric_values(pairs: Pairs, metric: Metric, plan: Plan) -> MetricValues:

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import onechange as oc
 from onechange.stats.sample import paired_sample, snap
 from onechange.stats.signflip import signflip_test
 
@@ -92,3 +93,25 @@ def test_runs_of_near_values_become_their_smallest_magnitude() -> None:
                 snap(values, tolerance, magnitudes=sizes),
             ):
                 assert found.tobytes() == expected.astype(float).tobytes()
+
+
+@pytest.mark.parametrize("n", [8, 40, 400])
+@pytest.mark.parametrize("decimals", [2, 16])
+@pytest.mark.parametrize("scale", [1e-90, 1e-40, 1e-13, 1e13, 1e26, 1e90])
+def test_results_do_not_depend_on_the_unit_of_the_scores(
+    n: int, decimals: int, scale: float
+) -> None:
+    change = np.round(np.random.default_rng(n).normal(0.2, 1.0, n), decimals)
+    usual = oc.paired_delta(np.zeros(n), change)
+    scaled = oc.paired_delta(np.zeros(n), change * scale)
+    assert scaled.test.pvalue == pytest.approx(usual.test.pvalue, rel=1e-6, abs=1e-9)
+    for kind in ("interval", "bootstrap_interval", "permutation_interval"):
+        first, second = getattr(usual, kind), getattr(scaled, kind)
+        limits = second.low / scale, second.high / scale
+        assert limits == pytest.approx((first.low, first.high), rel=1e-5)
+
+
+@pytest.mark.parametrize("score", [1e200, 1e-200])
+def test_scores_without_squares_are_refused(score: float) -> None:
+    with pytest.raises(oc.OnechangeError, match="give the metric in another unit"):
+        oc.paired_delta(np.zeros(8), np.full(8, score))

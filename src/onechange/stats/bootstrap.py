@@ -14,6 +14,7 @@ from onechange.errors import MethodError
 from onechange.stats.estimate import Interval, Note
 from onechange.stats.ideal import ResampledLaw, resampled_law
 from onechange.stats.resample import expanded_tail
+from onechange.stats.scale import moderate
 from onechange.stats.signflip import tail_probability
 from onechange.stats.studentized import studentized_limits
 from onechange.stats.units import Units, units
@@ -194,6 +195,7 @@ def ratio_of_sums_interval(
     """
     check_bootstrap(numerator, denominator, method, resampling, clusters, strata)
     tail = tail_probability(confidence_level)
+    numerator, scale = moderate(numerator)
     sample = units(numerator, denominator, clusters, strata)
     notes = _empty_resamples(sample)
     estimate = sample.estimate
@@ -213,8 +215,8 @@ def ratio_of_sums_interval(
         law = resampled_law(sample.strata, weighting=weighting, mean=sample.mean)
         low, high = _quantile_limits(law, sample, method, tail)
     return Interval(
-        low=low + 0.0,
-        high=high + 0.0,
+        low=low * scale + 0.0,
+        high=high * scale + 0.0,
         confidence_level=confidence_level,
         method=method,
         degenerate=bool(low == high),

@@ -22,6 +22,7 @@ LARGEST_DENOMINATOR = 10**5
 ROUNDING_NOISE = 2e-12  # of the largest value
 FIRST_PROBE = 8  # values that rule out most multipliers
 PROBE = 48  # values whose denominators are worked out one by one
+FINEST = 1e-6  # the smallest decimal unit
 DECIMALS = (1, 10, 100, 1000, 10**4, 10**5, 10**6)
 
 
@@ -92,6 +93,8 @@ def find_lattice(values: FloatArray, *, noise: float | None = None) -> Lattice |
     smallest = float(np.min(magnitude[magnitude > 0.0]))
     noise = ROUNDING_NOISE * largest if noise is None else noise
     for reference in (1.0, smallest):
+        if not FINEST <= largest / reference <= LARGEST_INTEGER:
+            continue
         scaled = values / reference
         multiplier = _decimal_multiplier(scaled, noise / reference)
         if multiplier is None:

@@ -13,17 +13,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from onechange.errors import MethodError
 from onechange.stats.lattice import find_lattice
 
 if TYPE_CHECKING:
     from onechange.stats.runs import RunVariance
 
-__all__ = ["PairedSample", "paired_sample", "snap"]
+__all__ = ["LARGEST_SCORE", "PairedSample", "paired_sample", "snap"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 RELATIVE_TOLERANCE = 1e-12  # of the spread of the scores
+LARGEST_SCORE = 1e100  # its powers, and their sums, are still numbers
 ROUNDINGS = 64  # roundings of the largest score that noise may amount to
 
 
@@ -130,6 +132,11 @@ def paired_sample(
     -------
     PairedSample
 
+    Raises
+    ------
+    MethodError
+        When squares of the scores would leave the range of floats.
+
     Notes
     -----
     Differences are rounding noise apart when they differ by at most 1e-12 of the
@@ -140,6 +147,7 @@ def paired_sample(
     """
     b = np.ascontiguousarray(baseline, dtype=np.float64)
     v = np.ascontiguousarray(variant, dtype=np.float64)
+    _check_size(b, v)
     noise = _noise(b, v, score_range)
     difference = _on_lattice(snap(v - b, noise), noise)
     if binary is None:
@@ -158,6 +166,17 @@ def paired_sample(
         strata=strata,
         resampling=resampling,
     )
+
+
+def _check_size(baseline: FloatArray, variant: FloatArray) -> None:
+    largest = max(
+        float(np.max(np.abs(values), initial=0.0)) for values in (baseline, variant)
+    )
+    if largest > LARGEST_SCORE or 0.0 < largest < 1.0 / LARGEST_SCORE:
+        raise MethodError(
+            f"the largest score is {largest:.3g}, and squares of such scores are no "
+            "numbers any more; give the metric in another unit, or its logarithm"
+        )
 
 
 def _on_lattice(values: FloatArray, noise: float) -> FloatArray:

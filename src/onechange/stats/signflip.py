@@ -15,6 +15,7 @@ from onechange.errors import MethodError
 from onechange.stats.estimate import Interval, TestResult
 from onechange.stats.exact import ROUNDED, TIE, group, on_coarse_lattice, subset_tail
 from onechange.stats.inversion import Tail
+from onechange.stats.scale import moderate
 from onechange.stats.subset_means import subset_mean_limits, subset_mean_shares
 
 __all__ = ["n_min", "signflip_interval", "signflip_test", "tail_probability"]
@@ -77,6 +78,8 @@ def signflip_test(
     if difference.size == 0:
         raise MethodError("the sign-flip test has no paired difference to work on")
     sums, sizes = _units(difference, clusters)
+    sums, scale = moderate(sums)
+    shift /= scale
     values, counts = group(_shifted(sums, sizes, shift))
     total = float(np.sum(values * counts))
     moved = None
@@ -143,10 +146,11 @@ def signflip_interval(
         raise MethodError("the sign-flip interval has no paired difference to work on")
     tail = tail_probability(confidence_level)
     sums, sizes = _units(difference, clusters)
+    sums, scale = moderate(sums)
     low, high = subset_mean_limits(sums, sizes, tail=tail)
     return Interval(
-        low=low + 0.0,
-        high=high + 0.0,
+        low=low * scale + 0.0,
+        high=high * scale + 0.0,
         confidence_level=confidence_level,
         method="sign-flip",
         degenerate=bool(low == high),
