@@ -53,7 +53,8 @@ Whole = tuple[IntArray, IntArray, int]  # whole numbers, their counts, the large
 
 TIE = 1e-13  # of the sum of absolute values: rounding noise of a sum
 ACCEPTED = 1e-7  # estimate of an error
-CONVOLUTION_WORK = 2e6
+CONVOLUTION_WORK = 2e6  # more where inversion is slow, since few signs decay slowly
+FEW_SIGNS, MORE = 64, 20.0
 COUNTED_STATES = 7e4  # per half, 32 questions without ties: some milliseconds
 COARSEST = 120  # the coarsest lattice looked for, in units of the finest
 SAMPLED_TERMS = 256  # enough terms to tell that a lobe is negligible
@@ -191,7 +192,7 @@ def on_coarse_lattice(values: FloatArray, counts: IntArray) -> bool:
     integers = np.abs(found.integers)
     some = integers > 0
     room = int(np.sum(integers * counts)) // 2
-    return _work(integers[some], counts[some], room) <= CONVOLUTION_WORK
+    return _soon_convolved(integers[some], counts[some], room)
 
 
 def _merge(sizes: FloatArray, counts: IntArray) -> tuple[FloatArray, IntArray]:
@@ -222,7 +223,7 @@ def _counted(
     if found is not None:
         allowed = int(np.floor((room + noise) / found.unit))
         whole = found.integers, counts, allowed
-        if _work(*whole) <= CONVOLUTION_WORK:
+        if _soon_convolved(*whole):
             return _convolved(*whole)
     if states <= route.most_states:
         return Tail.of(count_below(sizes, counts, room, noise))
@@ -322,11 +323,12 @@ def _series(sizes: FloatArray, counts: IntArray, depth: float) -> SeriesSignLaw 
     return SeriesSignLaw.of(base, 0.0)
 
 
-def _work(integers: IntArray, counts: IntArray, allowed: int) -> float:
-    """Multiplications of a convolution of the shorter tail."""
+def _soon_convolved(integers: IntArray, counts: IntArray, allowed: int) -> bool:
+    """Whether a convolution of the shorter tail takes few multiplications."""
     shorter = min(allowed, int(np.sum(integers * counts)) - allowed - 1)
     terms = np.sum(np.minimum(counts, shorter // integers) + 1)
-    return float(shorter + 1) * float(terms)
+    most = CONVOLUTION_WORK * (MORE if np.sum(counts) <= FEW_SIGNS else 1.0)
+    return float(shorter + 1) * float(terms) <= most
 
 
 def _convolved(integers: IntArray, counts: IntArray, allowed: int) -> Tail:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from onechange.stats.lattice import Lattice
 
-__all__ = ["LARGEST_TABLE", "SizeAndSum", "size_and_sum"]
+__all__ = ["LARGEST_SUM", "LARGEST_TABLE", "SizeAndSum", "size_and_sum"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -96,6 +96,7 @@ def size_and_sum(
     *,
     sizes: IntArray | None = None,
     largest: int = LARGEST_TABLE,
+    most_added: float = LARGEST_SUM,
 ) -> SizeAndSum | None:
     """Tabulate the joint law, when the lattice of the values is coarse enough.
 
@@ -109,6 +110,8 @@ def size_and_sum(
         Number of questions in each cluster; 1 by default.
     largest : int
         Largest number of cells of a transform.
+    most_added : float
+        Largest number of additions.
 
     Returns
     -------
@@ -130,7 +133,7 @@ def size_and_sum(
     cells = shape[0] * shape[1]
     transformed = FACTOR_COST * 0.5 * cells * k.size
     added = 0.25 * float(n + 1) * float(span + 1) * float(np.sum(counts))
-    if largest == 0 or (cells > largest and added > LARGEST_SUM):
+    if largest == 0 or (cells > largest and added > most_added):
         return None
     if cells > largest or added <= transformed:
         first_sum, mass = _added(np.repeat(k, counts), np.repeat(weights, counts), n)

@@ -18,7 +18,7 @@ from onechange.stats.inversion import NEGLIGIBLE, NO_CENTRES, REACH
 from onechange.stats.lattice import Lattice, find_lattice
 from onechange.stats.mean_shares import mean_shares, normal_density, smooth_limits
 from onechange.stats.roots import Bracket, first_above
-from onechange.stats.size_and_sum import LARGEST_TABLE, size_and_sum
+from onechange.stats.size_and_sum import LARGEST_SUM, LARGEST_TABLE, size_and_sum
 
 __all__ = ["subset_mean_limits", "subset_mean_shares"]
 
@@ -31,6 +31,7 @@ MANY_LOBES = 20_000.0
 FINE = 1e-12  # of a limit, in deviations of the values, outliers among them
 SAME_MEAN = 1e-13  # relative rounding noise of a cluster's mean
 TRIES = 2  # by the slope of the normal law, which outliers do not follow
+SMALL_TABLE, SMALL_SUM = 2**14, 2**22  # made in some milliseconds
 LISTED_STATES = 2.0**14  # subsets whose means are listed one by one
 
 
@@ -136,7 +137,12 @@ def _exact_limits(
     if lattice is None:
         return None
     whole = np.rint(sizes).astype(np.int64)
-    table = size_and_sum(lattice, counts, sizes=whole, largest=largest_table)
+    most = LARGEST_SUM
+    if states_per_half(counts) <= FEW_STATES:  # soon counted without a table, too
+        largest_table, most = min(largest_table, SMALL_TABLE), SMALL_SUM
+    table = size_and_sum(
+        lattice, counts, sizes=whole, largest=largest_table, most_added=most
+    )
     return None if table is None else table.limits(tail)
 
 
