@@ -30,7 +30,7 @@ def moderate(values: FloatArray) -> tuple[FloatArray, float]:
     --------
     >>> import numpy as np
     >>> values, scale = moderate(np.array([3e60, -1e60]))
-    >>> bool(np.abs(values).max() <= 1.0), values[0] * scale == 3e60
+    >>> bool(np.abs(values).max() <= 1.0), bool(values[0] * scale == 3e60)
     (True, True)
     """
     largest = float(np.max(np.abs(values), initial=0.0))
