@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from onechange.errors import PlanError
@@ -97,6 +99,15 @@ def test_a_metric_of_a_flag_is_not_blamed_on_the_plan_file() -> None:
     with pytest.raises(PlanError) as refused:
         resolve_metrics(plan_from_flags(plan, primary="corect"), ["correct"])
     assert "plan.toml" not in str(refused.value)
+
+
+def test_a_primary_of_a_flag_replaces_that_of_a_plan_file(tmp_path: Path) -> None:
+    file = tmp_path / "plan.toml"
+    file.write_text('[primary]\nmetric = "correct"\n')
+    plan = plan_from_flags(Plan.load(file), primary="correct:0.1")
+    assert plan.primary == (Primary("correct", 0.1),)
+    assert plan.places == {(): "plan.toml"}
+    assert plan.deviations == ("--primary correct:0.1 (plan: correct)",)
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,9 @@ def plan_from_flags(
             before = ", ".join(_primary_text(p) for p in base.primary) or "none"
             told.append(f"--primary {primary} (plan: {before})")
             changes["places"] = {
-                key: place for key, place in base.places.items() if key[0] != "primary"
+                key: place
+                for key, place in base.places.items()
+                if key[:1] != ("primary",)
             }
     changes["guardrails"] = _merge_guardrails(base.guardrails, guardrails, told)
     changes["slices"] = _merge_slices(base.slices, slices, told)
