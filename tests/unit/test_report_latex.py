@@ -195,6 +195,30 @@ def test_the_file_compiles_by_itself(tmp_path: Path, kind: str) -> None:
 
 
 @pytest.mark.skipif(NO_LATEX, reason="pdflatex or bibtex is not installed")
+def test_brackets_and_stars_are_printed_and_not_read_as_options(tmp_path: Path) -> None:
+    columns = tuple(Column(title) for title in ("WRONG ANSWER [table]", "A *b", "[c]"))
+    rows = (("[1em]", "x", "x"), ("*", "x", "x"), ("[x]", "*", "x"))
+    section = Section("metrics", "All metrics", ())
+    (table,) = section_tables(Table(columns, rows), section, 1)
+    head = r"\documentclass{article}\usepackage{booktabs,graphicx}"
+    text = "\n".join([head, r"\begin{document}", table, r"\end{document}"])
+    (tmp_path / "report.tex").write_text(text, encoding="utf-8")
+    words = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"]
+    done = subprocess.run(
+        words, cwd=tmp_path, capture_output=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stdout.decode("latin-1")[-2000:]
+    assert table.count("{}[") + table.count("{}*") == 7
+    assert not re.search(r"(\\\\|rule)\s*[\[*]", table)
+
+
+def test_a_list_item_that_opens_with_a_bracket_keeps_its_text() -> None:
+    rule = builders.rule(reason="[draft] of the lead.")
+    text = render_latex(builders.decision(statuses=(rule,)))
+    assert r"\item {}[draft] of the lead" in text
+
+
+@pytest.mark.skipif(NO_LATEX, reason="pdflatex or bibtex is not installed")
 def test_long_names_do_not_run_off_the_page(tmp_path: Path) -> None:
     label, metric = "x" * 180, "answer_faithfulness_to_the_passages_" * 3
     base = builders.comparison(

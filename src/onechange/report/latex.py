@@ -23,7 +23,7 @@ from onechange.report.document import (
     Table,
 )
 from onechange.report.latex_tables import section_tables
-from onechange.report.latex_text import latex_text, unknown_characters
+from onechange.report.latex_text import latex_opening, latex_text, unknown_characters
 from onechange.report.methods import methods_paragraph
 
 __all__ = ["render_latex"]
@@ -143,7 +143,7 @@ def _sentences(block: Block) -> Iterator[str]:
         label = rf"\paragraph{{{latex_text(block.label)}.}} " if block.label else ""
         yield label + latex_text(block.text)
     elif isinstance(block, Bullets):
-        items = "\n".join(rf"\item {latex_text(item)}" for item in block.items)
+        items = "\n".join(map(_item, block.items))
         yield f"\\begin{{itemize}}\n{items}\n\\end{{itemize}}"
 
 
@@ -156,16 +156,19 @@ def _notes(document: Document) -> Iterator[str]:
         for item in block.items
     ]
     if items:
-        lines = [rf"\item {latex_text(item)}" for item in items]
         yield "\n".join(
             [
                 "% ---- notes",
                 r"\paragraph{Notes.}",
                 r"\begin{enumerate}",
-                *lines,
+                *map(_item, items),
                 r"\end{enumerate}",
             ]
         )
+
+
+def _item(text: str) -> str:
+    return rf"\item {latex_opening(latex_text(text))}"
 
 
 def _breakable(signature: str) -> str:

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from onechange.display import text_width
 from onechange.report.context import split_marks
 from onechange.report.document import Column, Section, Table
-from onechange.report.latex_text import latex_cell, latex_text
+from onechange.report.latex_text import latex_cell, latex_opening, latex_text
 
 __all__ = ["section_tables"]
 
@@ -162,7 +162,9 @@ def _tabular(table: Table, layout: _Layout, rows: range) -> str:
 
 
 def _head(column: Column, cells: Sequence[str]) -> str:
-    lines = [latex_text(line) for line in _head_lines(column.title, cells)]
+    lines = [
+        latex_opening(latex_text(line)) for line in _head_lines(column.title, cells)
+    ]
     if len(lines) == 1:
         return lines[0]
     broken = r"\\".join(lines)
@@ -174,7 +176,7 @@ def _cells(table: Table, layout: _Layout, row: int) -> list[str]:
     for i, (column, text) in enumerate(
         zip_longest(table.columns, table.rows[row], fillvalue=None)
     ):
-        shown = latex_cell(text or "")
+        shown = latex_opening(latex_cell(text or ""))
         narrow = column is None or column.align == "l"
         if narrow and _longest(text or "") > WORDS:
             box = rf"\parbox[t]{{{LETTER * WORDS:.0f}pt}}"

@@ -7,7 +7,7 @@ import re
 from onechange.display import escape_latex
 from onechange.report.context import split_marks
 
-__all__ = ["latex_cell", "latex_text", "unknown_characters"]
+__all__ = ["latex_cell", "latex_opening", "latex_text", "unknown_characters"]
 
 LONG_WORD = 24  # letters; TeX sets shorter words on one line
 UNBROKEN = 8  # letters of a long word between two places where it may break
@@ -56,6 +56,27 @@ def latex_cell(text: str) -> str:
     if not numbers:
         return latex_text(text)
     return latex_text(plain) + rf"\textsuperscript{{{','.join(map(str, numbers))}}}"
+
+
+def latex_opening(shown: str) -> str:
+    r"""Keep a command before a text from taking its first sign for an option.
+
+    Parameters
+    ----------
+    shown : str
+        LaTeX that follows ``\\``, ``\midrule`` or ``\item``.
+
+    Returns
+    -------
+    str
+        The same, behind an empty group when it opens with a bracket or a star.
+
+    Examples
+    --------
+    >>> latex_opening("[table]"), latex_opening("*bold*"), latex_opening("plain")
+    ('{}[table]', '{}*bold*', 'plain')
+    """
+    return "{}" + shown if shown.startswith(("[", "*")) else shown
 
 
 def unknown_characters(body: str) -> str:
