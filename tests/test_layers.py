@@ -35,7 +35,7 @@ LAYERS: list[set[str]] = [
     {"statistic_deltas"},
     {"slices", "score_bounds"},
     {"families", "composition", "slice_effects", "slice_weights"},
-    {"slice_tables"},
+    {"slice_tables", "slice_sizes"},
     {"breakdowns", "overall"},
     {"sweep", "joint", "evidence"},
     {"interval_rows"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 import numpy as np
@@ -17,9 +18,10 @@ from onechange.slice_effects import (
     reversals,
     slice_heterogeneity,
 )
+from onechange.slice_sizes import is_small, joined_slice, marked_small
 from onechange.slice_tables import SliceBreakdown, SliceTable
 from onechange.slice_weights import weighted_delta
-from onechange.slices import Slice, SliceLabel, slice_questions, small_label
+from onechange.slices import Slice, SliceLabel, slice_questions
 from onechange.statistic_deltas import (
     Resamples,
     ResamplesKey,
@@ -27,10 +29,9 @@ from onechange.statistic_deltas import (
     further_deltas,
     ratio_metric_delta,
 )
-from onechange.stats.estimate import Note
-from onechange.values import VariantValues
+from onechange.values import RATES, VariantValues
 
-__all__ = ["SliceBreakdown", "SliceTable", "break_down", "is_small", "slice_deltas"]
+__all__ = ["SliceBreakdown", "SliceTable", "break_down", "slice_deltas"]
 
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
@@ -141,7 +142,7 @@ def slice_deltas(
         statistics = ("mean", *asked.get(metric.name, ()))
         for variant, slices in zip(variants, parts, strict=True):
             found = [
-                _marked_small(delta, plan.analysis.min_slice)
+                marked_small(delta, plan.analysis.min_slice)
                 for statistic in statistics
                 for part in slices
                 for delta in _deltas(variant, metric, statistic, part, resamples)
@@ -150,16 +151,56 @@ def slice_deltas(
                 found = _with_bounds(found, variant, metric, plan, slices)
             deltas.extend(sorted(found, key=_worst_first))
             if metric.name in joined_metrics:
-                small = _joined_slice(spec, slices, found)
+                small = joined_slice(spec, slices, found, plan.analysis.min_slice)
                 together = [
-                    _marked_small(delta, plan.analysis.min_slice)
+                    marked_small(delta, plan.analysis.min_slice)
                     for statistic in statistics
                     if small is not None
                     for delta in _deltas(variant, metric, statistic, small, resamples)
                 ]
                 if small is not None:
                     joined += _with_bounds(together, variant, metric, plan, [small])
-    return SliceBreakdown(spec=spec, deltas=tuple(deltas), joined=tuple(joined))
+    rates, together = _slice_rates(spec, variants, plan, joined_metrics, parts)
+    return SliceBreakdown(
+        spec=spec,
+        deltas=tuple(deltas),
+        joined=(*joined, *together),
+        rates=rates,
+    )
+
+
+def _slice_rates(
+    spec: SliceSpec,
+    variants: Sequence[VariantValues],
+    plan: Plan,
+    asked: AbstractSet[str],
+    parts: Sequence[Sequence[Slice]],
+) -> tuple[tuple[Delta, ...], tuple[Delta, ...]]:
+    """Compute the built-in rates in every slice, and in the small ones joined."""
+    least = plan.analysis.min_slice
+    found: list[Delta] = []
+    joined: list[Delta] = []
+    for variant, slices in zip(variants, parts, strict=True):
+        for name in sorted(asked & variant.rates.keys()):
+            rows = [_slice_rate(variant, name, part, least) for part in slices]
+            found += sorted(rows, key=_worst_first)
+            small = joined_slice(spec, slices, rows, least)
+            if small is not None:
+                joined.append(_slice_rate(variant, name, small, least))
+    return tuple(found), tuple(joined)
+
+
+def _slice_rate(variant: VariantValues, name: str, part: Slice, least: int) -> Delta:
+    delta = metric_delta(
+        name,
+        RATES[name],
+        variant.rates[name],
+        variant.methods[name],
+        questions=part.questions,
+        slice_label=part.label,
+        variant_name=variant.name,
+    )
+    return marked_small(delta, least)
 
 
 def _rules_of(plan: Plan, spec: SliceSpec) -> list[Guardrail]:
@@ -224,32 +265,6 @@ def _with_bounds(
         )
         found.append(replace(delta, bounds=limits))
     return found
-
-
-def _joined_slice(
-    spec: SliceSpec, slices: Sequence[Slice], found: Sequence[Delta]
-) -> Slice | None:
-    """Join the slices whose mean rests on fewer pairs than the minimum."""
-    small = {
-        delta.slice
-        for delta in found
-        if delta.statistic in ("mean", "ratio") and is_small(delta)
-    }
-    if not small:
-        return None
-    masks = [part.questions for part in slices if part.label in small]
-    return Slice(small_label(spec), np.logical_or.reduce(masks))
-
-
-def is_small(delta: Delta) -> bool:
-    """Whether a slice rests on fewer pairs than the minimum size.
-
-    Parameters
-    ----------
-    delta : Delta
-        Of a slice in a breakdown.
-    """
-    return any(note.code == "small-slice" for note in delta.notes)
 
 
 def _members(
@@ -332,14 +347,6 @@ def _decimals(
     parts = [d for b in raw for d in b.deltas if d.metric in spread]
     thresholds = rule_thresholds(plan.primary, plan.guardrails)
     return metric_decimals((*overall, *parts), thresholds)
-
-
-def _marked_small(delta: Delta, min_slice: int) -> Delta:
-    if not 0 < delta.n_pairs < min_slice:
-        return delta
-    pairs = f"{delta.n_pairs} pair{'s' * (delta.n_pairs != 1)}"
-    text = f"{pairs}, below the minimum slice size {min_slice}."
-    return replace(delta, notes=(*delta.notes, Note("small-slice", text)))
 
 
 def _worst_first(delta: Delta) -> tuple[bool, str, float, SliceLabel]:

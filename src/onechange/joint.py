@@ -85,7 +85,9 @@ def joint_deltas(
     ]
     for spec in dict.fromkeys(specs):
         part: SliceBreakdown = slice_deltas(spec, strict, metrics, plan, resamples)
-        found += [JointDelta(delta, level, spec) for delta in part.deltas]
+        found += [
+            JointDelta(delta, level, spec) for delta in (*part.deltas, *part.rates)
+        ]
         found += [JointDelta(delta, level, spec, joined=True) for delta in part.joined]
     return tuple(found)
 

@@ -31,6 +31,8 @@ class SliceBreakdown(TableMixin):
     joined : tuple of Delta
         The slices under the minimum size, joined, for guardrails that must hold in
         every slice.
+    rates : tuple of Delta
+        Built-in rates in every slice, where a guardrail asks for them.
     heterogeneity : tuple of SliceHeterogeneity
         Per metric and variant.
     reversals : tuple of Reversal
@@ -44,6 +46,7 @@ class SliceBreakdown(TableMixin):
     spec: SliceSpec
     deltas: tuple[Delta, ...]
     joined: tuple[Delta, ...] = ()
+    rates: tuple[Delta, ...] = ()
     heterogeneity: tuple[SliceHeterogeneity, ...] = ()
     reversals: tuple[Reversal, ...] = ()
     weighted: tuple[WeightedDelta, ...] = ()
@@ -62,6 +65,7 @@ class SliceBreakdown(TableMixin):
             self,
             deltas=tuple(d for d in self.deltas if d.variant_name == name),
             joined=tuple(d for d in self.joined if d.variant_name == name),
+            rates=tuple(d for d in self.rates if d.variant_name == name),
             heterogeneity=tuple(
                 h for h in self.heterogeneity if h.variant_name == name
             ),

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from onechange.breakdowns import SliceBreakdown, is_small
+from onechange.breakdowns import SliceBreakdown
 from onechange.deltas import Delta
 from onechange.plan import Plan
+from onechange.slice_sizes import is_small
 from onechange.slices import SliceLabel
 from onechange.stats.estimate import Interval, Note, TestResult
 from onechange.stats.related import cochran_q

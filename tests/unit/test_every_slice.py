@@ -109,3 +109,128 @@ def test_crossed_small_slices_have_one_name() -> None:
     (found,) = decision.statuses
     assert "score in (small slices): " in found.reason
     assert found.delta.n_pairs == 13
+
+
+def lost_scores(
+    scored: int, small_slices: str | None = None, **rule: object
+) -> tuple[oc.Decision, RuleStatus]:
+    """All slices are as good as before, but the variant lost scores of "middle"."""
+    base, other = frames()
+    middle = np.flatnonzero(base.kind == "middle")
+    other.loc[middle[scored:], "score"] = np.nan
+    plan = oc.Plan(
+        guardrails=[
+            oc.Guardrail("score", every_slice="kind", small_slices=small_slices, **rule)
+        ]
+    )
+    decision = oc.decide(oc.compare(base, other, plan))
+    return decision, decision.statuses[0]
+
+
+@pytest.mark.parametrize("scored", [0, 1, 5, 9, 10, 15])
+@pytest.mark.parametrize("small", ["join", "inconclusive"])
+def test_a_slice_does_not_escape_its_rule_by_losing_scores(
+    scored: int, small: str
+) -> None:
+    decision, found = lost_scores(scored, small, margin=0.1)
+    assert (decision.decision, found.status) == ("inconclusive", "inconclusive")
+    if small == "join":
+        assert found.slice == (("kind", "middle"),)
+        assert "too small" not in found.reason.replace("(small slices)", "")
+
+
+@pytest.mark.parametrize(
+    "rule", [{"margin": 0.1, "rule": "estimate"}, {"limit": 0.3}, {"margin": "40%"}]
+)
+def test_no_kind_of_rule_lets_a_slice_without_scores_pass(rule: dict) -> None:
+    decision, found = lost_scores(0, **rule)
+    assert found.status == "inconclusive"
+    assert "0 of its 20 questions have a pair, fewer than the 10" in found.reason
+    (step,) = decision.next_steps
+    assert step.endswith("score the 20 questions of this slice that lack a score.")
+
+
+def test_a_slice_of_which_few_questions_are_scored_asks_for_the_scores() -> None:
+    decision, found = lost_scores(9, margin=0.1)
+    assert "9 of its 20 questions have a pair" in found.reason
+    (step,) = decision.next_steps
+    assert step.endswith("score the 11 questions of this slice that lack a score.")
+
+
+def test_the_joined_slice_does_not_escape_by_losing_scores() -> None:
+    base, other = frames()
+    other.loc[base.kind.isin(["tiny", "few", "two"]), "score"] = np.nan
+    rule = oc.Guardrail("score", margin=0.1, every_slice="kind")
+    decision = oc.decide(oc.compare(base, other, oc.Plan(guardrails=[rule])))
+    (found,) = decision.statuses
+    assert found.slice == (("kind", "(small slices)"),)
+    assert "0 of its 13 questions have a pair" in found.reason
+
+
+def failures(n_variants: int = 1, **counts: int) -> list[pd.DataFrame]:
+    """So many questions of each slice fail in the variant, none in the baseline."""
+    base, other = frames()
+    base["status"] = other["status"] = "answered"
+    for kind, count in counts.items():
+        chosen = np.flatnonzero(other.kind == kind)[:count]
+        other.loc[chosen, "status"] = "failed"
+        other.loc[chosen, "score"] = np.nan
+    return [base, *[other] * n_variants]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        oc.Guardrail("failed", limit=0.25, rule="estimate", every_slice="kind"),
+        oc.Guardrail("failed", limit=0.25, every_slice="kind"),
+        oc.Guardrail("failed", margin=0.25, every_slice="kind"),
+        oc.Guardrail("answered", limit=0.75, rule="estimate", every_slice="kind"),
+    ],
+)
+def test_a_built_in_rate_must_hold_in_every_slice(rule: oc.Guardrail) -> None:
+    plan = oc.Plan(guardrails=[rule])
+    broken = oc.decide(oc.compare(*failures(middle=18), plan)).statuses[0]
+    assert (broken.status, broken.slice) == ("fail", (("kind", "middle"),))
+    assert broken.delta.variant == pytest.approx(
+        0.9 if rule.metric == "failed" else 0.1
+    )
+    assert "This is the worst of 3 slices. Joined as" in broken.reason
+    together = oc.decide(oc.compare(*failures(tiny=6, few=5, two=2), plan)).statuses[0]
+    assert together.slice == (("kind", "(small slices)"),)
+    assert together.status == "fail"
+
+
+def test_a_built_in_rate_passes_where_no_slice_breaks_it() -> None:
+    rule = oc.Guardrail("failed", limit=0.05, rule="estimate", every_slice="kind")
+    plan = oc.Plan(guardrails=[rule])
+    assert oc.decide(oc.compare(*failures(large=2), plan)).decision == "ship"
+    assert oc.decide(oc.compare(*failures(large=3), plan)).decision == "do not ship"
+
+
+def test_a_rate_that_is_not_measured_says_so_in_every_slice() -> None:
+    rule = oc.Guardrail("failed", limit=0.05, every_slice="kind")
+    decision = oc.decide(oc.compare(*frames(), oc.Plan(guardrails=[rule])))
+    (found,) = decision.statuses
+    assert "not measured: the rows record no status" in found.reason
+
+
+def test_a_rate_in_every_slice_is_decided_for_several_variants_and_reported() -> None:
+    import json
+
+    from onechange.decide import decide_each
+    from onechange.report import render
+
+    rule = oc.Guardrail("failed", limit=0.05, rule="estimate", every_slice="kind")
+    base, *others = failures(2, middle=18)
+    named = dict(zip(("first", "second"), others, strict=True))
+    decisions = decide_each(oc.compare(base, named, oc.Plan(guardrails=[rule])))
+    assert [d.decision for d in decisions] == ["do not ship"] * 2
+    single = oc.decide(oc.compare(base, others[0], oc.Plan(guardrails=[rule])))
+    rows = json.loads(render(single, "json"))["deltas"]
+    rates = {
+        row["slice"]["kind"]: row["variant"]
+        for row in rows
+        if row["metric"] == "failed" and row["slice"]
+    }
+    assert rates["middle"] == pytest.approx(0.9)
+    assert rates["(small slices)"] == 0

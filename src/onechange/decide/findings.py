@@ -127,7 +127,11 @@ class Scope:
                 row
                 for breakdown in self.comparison.slices
                 if breakdown.spec == spec
-                for row in (breakdown.joined if joined else breakdown.deltas)
+                for row in (
+                    breakdown.joined
+                    if joined
+                    else (*breakdown.deltas, *breakdown.rates)
+                )
             ),
             metric,
             statistic,

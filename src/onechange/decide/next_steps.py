@@ -20,6 +20,7 @@ from onechange.sensitivity import (
     questions_of_design,
     trials_of_design,
 )
+from onechange.slice_sizes import slice_size
 from onechange.stats.projection import Contributions
 
 __all__ = ["next_step"]
@@ -50,6 +51,9 @@ def next_step(scope: Scope, status: RuleStatus, name: str) -> tuple[int | None, 
 def _next_step(scope: Scope, status: RuleStatus) -> tuple[int | None, str]:
     delta = status.delta
     if delta is None:
+        row = _slice_row(scope, status)
+        if row is not None and slice_size(row) >= scope.plan.analysis.min_slice:
+            return None, _score(scope, row, "of this slice ")
         whole = scope.delta(status.metric, status.statistic)
         if whole is not None and whole.n_pairs > 0:
             return None, "add questions: no slice has enough of them."
@@ -70,12 +74,30 @@ def _next_step(scope: Scope, status: RuleStatus) -> tuple[int | None, str]:
     return further, text + _too_many_missing(scope, delta)
 
 
+def _slice_row(scope: Scope, status: RuleStatus) -> Delta | None:
+    """Find the row of the slice that a status is about."""
+    if status.slice is None:
+        return None
+    rows = (
+        row
+        for part in scope.comparison.slices
+        for row in (*part.deltas, *part.joined, *part.rates)
+    )
+    key = (status.metric, status.statistic, status.variant_name, status.slice)
+    return next(
+        (r for r in rows if (r.metric, r.statistic, r.variant_name, r.slice) == key),
+        None,
+    )
+
+
 def _before_all(scope: Scope, status: RuleStatus, delta: Delta) -> str | None:
     """Say what must be mended before any number of questions means something."""
     if delta.metric in scope.comparison.audits[scope.position].scale_mismatch:
         return "rescale one arm, or declare the metric's range."
     for note in delta.notes:
         if note.code == "small-slice":
+            if slice_size(delta) >= scope.plan.analysis.min_slice:
+                return _score(scope, delta, "of this slice ")
             pairs = f"{format_count(delta.n_pairs)} pair{'s' * (delta.n_pairs != 1)}"
             return (
                 f"add questions of this slice: it has {pairs}, and a status needs "
@@ -104,10 +126,10 @@ def _before_all(scope: Scope, status: RuleStatus, delta: Delta) -> str | None:
     return None
 
 
-def _score(scope: Scope, delta: Delta) -> str:
+def _score(scope: Scope, delta: Delta, where: str = "") -> str:
     lacking, _ = missing_questions(scope, delta)
-    plural = "questions that lack" if lacking != 1 else "question that lacks"
-    return f"score the {format_count(lacking)} {plural} a score."
+    noun, verb = ("questions", "lack") if lacking != 1 else ("question", "lacks")
+    return f"score the {format_count(lacking)} {noun} {where}that {verb} a score."
 
 
 def _too_many_missing(scope: Scope, delta: Delta) -> str:

@@ -277,7 +277,12 @@ def printed_decimals(comparison: Comparison, plan: Plan) -> dict[str, int]:
         Metric to decimals, the same in every sentence and table.
     """
     spread = {rule.metric for rule in plan.guardrails if rule.every_slice}
-    parts = [d for b in comparison.slices for d in b.deltas if d.metric in spread]
+    parts = [
+        d
+        for b in comparison.slices
+        for d in (*b.deltas, *b.rates)
+        if d.metric in spread
+    ]
     return metric_decimals(
         (*comparison.deltas, *comparison.rates, *parts),
         rule_thresholds(plan.primary, plan.guardrails),

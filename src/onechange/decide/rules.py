@@ -27,6 +27,7 @@ from onechange.decide.sentences import (
 from onechange.delta import Delta
 from onechange.display import format_count
 from onechange.plan import Guardrail, Primary, relative_margin
+from onechange.slice_sizes import few_questions, slice_size
 from onechange.slices import SMALL_SLICES
 from onechange.stats.estimate import Interval
 from onechange.status import (
@@ -317,22 +318,20 @@ def _limit_under_bounds(
 
 def _worst_slice(scope: Scope, rule: Guardrail, spec_text: str) -> RuleStatus:
     rows = scope.slices(rule.metric, rule.statistic, spec_text)
-    small = [row for row in rows if _has(row, "small-slice") or row.n_pairs == 0]
+    least = scope.plan.analysis.min_slice
+    small = [row for row in rows if few_questions(row, least)]
     strict = rule.small_slices == "inconclusive"
     joined = () if strict else scope.joined(rule.metric, rule.statistic, spec_text)
-    joined = tuple(row for row in joined if not _has(row, "small-slice"))
-    judged = [*(row for row in rows if row not in small), *joined]
-    statuses = [
-        _rule_status(scope, rule, row, _findings(scope, rule, row)) for row in judged
-    ]
+    joined = tuple(row for row in joined if not few_questions(row, least))
+    judged = [*(row for row in rows if not few_questions(row, least)), *joined]
+    statuses = [_slice_status(scope, rule, row) for row in judged]
     if strict:
         statuses += [_small_status(scope, rule, row) for row in small]
     if not statuses:
-        finding = Finding(
-            Status.INCONCLUSIVE,
-            f"no slice of {spec_text} has the {scope.plan.analysis.min_slice} pairs "
-            "that a status needs",
-        )
+        clause = f"no slice of {spec_text} has the {least} pairs that a status needs"
+        finding = Finding(Status.INCONCLUSIVE, clause)
+        if not rows:
+            finding = unmeasured(scope, rule.metric, None) or finding
         return _rule_status(scope, rule, None, [finding])
     worst = worse_of(status.status for status in statuses)
     among = [status for status in statuses if status.status is worst]
@@ -346,6 +345,20 @@ def _worst_slice(scope: Scope, rule: Guardrail, spec_text: str) -> RuleStatus:
     elif named:
         reason += f" Left out as too small: {', '.join(named)}."
     return replace(chosen, reason=reason)
+
+
+def _slice_status(scope: Scope, rule: Guardrail, row: Delta) -> RuleStatus:
+    """Apply a rule to a slice that has questions enough; it may lack the scores."""
+    least, total = scope.plan.analysis.min_slice, slice_size(row)
+    if row.n_pairs >= least:
+        return _rule_status(scope, rule, row, _findings(scope, rule, row))
+    have = "has" if row.n_pairs == 1 else "have"
+    finding = Finding(
+        Status.INCONCLUSIVE,
+        f"{format_count(row.n_pairs)} of its {format_count(total)} questions {have} a "
+        f"pair, fewer than the {least} that a slice needs",
+    )
+    return _rule_status(scope, rule, row, [finding])
 
 
 def _small_status(scope: Scope, rule: Guardrail, row: Delta) -> RuleStatus:
@@ -368,13 +381,9 @@ def _worst_end(status: RuleStatus) -> float:
     return -value if delta.direction == "higher" else value
 
 
-def _has(delta: Delta, code: str) -> bool:
-    return any(note.code == code for note in delta.notes)
-
-
 def _slice_name(delta: Delta) -> str:
     labels = ", ".join(label for _, label in delta.slice or ())
-    return f"{labels} ({format_count(delta.n_pairs)})"
+    return f"{labels} ({format_count(slice_size(delta))})"
 
 
 def _measured(delta: Delta | None) -> Delta | None:

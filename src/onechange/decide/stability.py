@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from onechange.breakdowns import is_small
 from onechange.decide.decision import RuleStatus, rule_names
 from onechange.decide.findings import Scope
 from onechange.delta import Delta, MetricValues
@@ -23,6 +22,7 @@ from onechange.sensitivity import (
     mean_status,
     tipping_point,
 )
+from onechange.slice_sizes import few_questions
 from onechange.slices import labels_questions, small_label
 from onechange.status import Status
 
@@ -103,7 +103,8 @@ def slice_mask(
     labels = {delta.slice}
     if delta.slice == small_label(spec):
         rows = scope.slices(delta.metric, "mean", every_slice)
-        labels = {row.slice for row in rows if is_small(row) and row.slice}
+        least = scope.plan.analysis.min_slice
+        labels = {row.slice for row in rows if few_questions(row, least) and row.slice}
     return labels_questions(pairs, spec, labels)
 
 

@@ -20,6 +20,7 @@ from onechange.display import (
     format_percent,
     metric_text,
 )
+from onechange.ledger import Audit
 from onechange.plan import Plan, SliceSpec
 from onechange.slice_tables import SliceTable
 from onechange.slices import slice_text
@@ -97,7 +98,8 @@ def main_notes(comparison: Comparison, decision: Decision | None) -> NoteList:
     for delta in comparison.deltas:
         met.add(delta_notes(delta), place_of(comparison, delta))
     for audit in comparison.audits:
-        met.add(audit.notes)
+        for note in audit.notes:
+            met.add((note,), _arm_of(comparison, audit, note))
     met.add(comparison.notes)
     for labelled in comparison.labelled:
         met.add(labelled.corrected.notes, labelled.audit.metric)
@@ -111,6 +113,15 @@ def main_notes(comparison: Comparison, decision: Decision | None) -> NoteList:
                 place_of(comparison, delta),
             )
     return met
+
+
+def _arm_of(comparison: Comparison, audit: Audit, note: Note) -> str:
+    """Name the variant of a note on the pairs, unless its text or all variants do."""
+    name = audit.variant_name
+    if all(note in other.notes for other in comparison.audits):
+        return ""
+    named = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", note.text)
+    return "" if named else name
 
 
 def place_of(comparison: Comparison, row: Delta | MetricTrials) -> str:
@@ -231,6 +242,7 @@ def _only(comparison: Comparison, variant: str) -> Comparison:
                 part,
                 deltas=tuple(decisive(delta, part.spec) for delta in part.deltas),
                 joined=tuple(decisive(delta, part.spec) for delta in part.joined),
+                rates=tuple(decisive(delta, part.spec) for delta in part.rates),
             )
             for part in (b.of_variant(variant) for b in comparison.slices)
         ),

@@ -31,7 +31,7 @@ def to_csv(result: Comparison | Decision | Decisions) -> str:
         cells. Texts that a spreadsheet would run as a formula get a leading ``'``.
     """
     comparison = comparison_of(result)
-    parts = [d for b in comparison.slices for d in (*b.deltas, *b.joined)]
+    parts = [d for b in comparison.slices for d in (*b.deltas, *b.rates, *b.joined)]
     rows = [d.to_dicts()[0] for d in (*comparison.deltas, *comparison.rates, *parts)]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

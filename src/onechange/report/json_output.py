@@ -82,7 +82,7 @@ def to_plain(result: Comparison | Decision | Decisions) -> Json:
     if isinstance(result, Decisions):
         decided = [_decision(each) for each in result]
     audits = [audit_plain(audit) for audit in comparison.audits]
-    parts = [d for b in comparison.slices for d in (*b.deltas, *b.joined)]
+    parts = [d for b in comparison.slices for d in (*b.deltas, *b.rates, *b.joined)]
     return {
         "schema": SCHEMA,
         "version": __version__,
