@@ -32,6 +32,7 @@ LAYERS: list[set[str]] = [
     {"delta"},
     {"trials", "missing", "diagnosis", "judge", "paired"},
     {"values"},
+    {"quantile_deltas"},
     {"statistic_deltas"},
     {"slices", "score_bounds"},
     {"families", "composition", "slice_effects", "slice_weights"},

@@ -160,11 +160,11 @@ def slice_deltas(
                 ]
                 if small is not None:
                     joined += _with_bounds(together, variant, metric, plan, [small])
-    rates, together = _slice_rates(spec, variants, plan, joined_metrics, parts)
+    rates, joined_rates = _slice_rates(spec, variants, plan, joined_metrics, parts)
     return SliceBreakdown(
         spec=spec,
         deltas=tuple(deltas),
-        joined=(*joined, *together),
+        joined=(*joined, *joined_rates),
         rates=rates,
     )
 

@@ -76,6 +76,8 @@ class MetricValues:
         Stratum of each question, when a bootstrap resamples within strata.
     resampling : str
         ``multinomial``, ``poisson`` or ``stratified``, for bootstrap intervals.
+    fill : float or None
+        What stands in for a row's missing score, in the question means too.
 
     Attributes
     ----------
@@ -98,6 +100,7 @@ class MetricValues:
     arm_runs: RunVariance | None = None
     strata: IntArray | None = None
     resampling: str = "multinomial"
+    fill: float | None = None
     complete: BoolArray = field(init=False, repr=False)
     binary: bool = field(init=False)
     binary_arms: bool = field(init=False)
@@ -133,9 +136,8 @@ def metric_sample(
     PairedSample
         The complete pairs among the questions.
     """
-    use = _numbers(
-        values.complete if questions is None else values.complete & questions
-    )
+    complete = values.complete
+    use = _numbers(complete if questions is None else complete & questions)
     clusters = None if values.clusters is None else values.clusters[use]
     baseline = values.baseline[use]
     return paired_sample(

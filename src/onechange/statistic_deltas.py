@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onechange.delta import (
     Delta,
-    Methods,
     MetricValues,
     RelativeDelta,
     metric_delta,
     metric_sample,
 )
 from onechange.errors import PlanError
-from onechange.pairs import ArmTable
 from onechange.plan import Guardrail, Metric
+from onechange.quantile_deltas import (
+    QUANTILES,
+    Resamples,
+    ResamplesKey,
+    quantile_metric_delta,
+)
 from onechange.stats import choose
 from onechange.stats.caveats import unit_notes
 from onechange.stats.cluster import cluster_figures
-from onechange.stats.estimate import Interval, Note
+from onechange.stats.estimate import Note
 from onechange.stats.ratio import RatioPair
-from onechange.stats.trial_quantile import TrialValues
 from onechange.values import VariantValues
 
 __all__ = [
@@ -42,16 +45,6 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 SliceLabel = tuple[tuple[str, str], ...]
-QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
-ResamplesKey = tuple[str, str, str, "SliceLabel | None"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Resamples:
-    """Sorted bootstrap deltas of a quantile, absolute and relative to the baseline."""
-
-    absolute: FloatArray
-    relative: FloatArray
 
 
 def asked_statistics(rules: Sequence[Guardrail]) -> dict[str, tuple[str, ...]]:
@@ -122,95 +115,6 @@ def further_deltas(
             resamples[variant.name, metric.name, statistic, slice_label] = draws
         deltas.append(delta)
     return deltas
-
-
-def quantile_metric_delta(
-    variant: VariantValues,
-    metric: Metric,
-    statistic: str,
-    *,
-    questions: BoolArray | None = None,
-    slice_label: SliceLabel | None = None,
-) -> tuple[Delta, Resamples]:
-    """Delta of a quantile over all trial values of the pairs.
-
-    Parameters
-    ----------
-    variant : VariantValues
-        The variant with its pairs.
-    metric : Metric
-        Resolved metric.
-    statistic : str
-        One of `QUANTILES`.
-    questions : ndarray of bool, shape (n_questions,), optional
-        The questions of a slice.
-    slice_label : tuple of (column, label), optional
-        Which slice it is.
-
-    Returns
-    -------
-    delta : Delta
-        Its arm intervals are over all questions scored in the arm; there is no test.
-    resamples : Resamples
-        What one-sided p-values at a margin are counted in.
-    """
-    values, methods = variant.metrics[metric.name], variant.methods[metric.name]
-    probability = QUANTILES[statistic]
-    use = values.complete if questions is None else values.complete & questions
-    shared = Delta(
-        metric=metric.name,
-        direction=metric.direction or "higher",
-        n_pairs=int(np.count_nonzero(use)),
-        slice=slice_label,
-        statistic=statistic,
-        variant_name=variant.name,
-    )
-    if not use.any():
-        note = Note(
-            "not-measured", f"{metric.name} is not measured: 0 pairs are scored."
-        )
-        empty = np.empty(0)
-        return replace(shared, notes=(note,)), Resamples(empty, empty)
-    arms = (variant.pairs.baseline, variant.pairs.variant)
-    found = choose.quantile_delta(
-        _trial_values(arms[0], metric.name, use),
-        _trial_values(arms[1], metric.name, use),
-        probability,
-        clusters=None if values.clusters is None else values.clusters[use],
-        confidence_level=methods.confidence_level,
-        n_resamples=methods.n_resamples,
-        seed=methods.seed,
-    )
-    limits = [
-        _quantile_limits(arm, values, metric.name, probability, methods, questions)
-        for arm in arms
-    ]
-    delta = replace(
-        shared,
-        baseline=found.baseline,
-        variant=found.variant,
-        delta=found.delta,
-        interval=found.interval,
-        relative=RelativeDelta(
-            found.relative_delta, found.relative_interval, found.relative_reason
-        ),
-        **cluster_figures(
-            None, None if values.clusters is None else values.clusters[use]
-        ),
-        baseline_interval=limits[0],
-        variant_interval=limits[1],
-        notes=(
-            *choose.statistic_misfits(
-                metric.name,
-                statistic,
-                methods.interval,
-                methods.test,
-                resampling=values.resampling,
-            ),
-            *found.notes,
-        ),
-    )
-    return delta, Resamples(found.resamples, found.relative_resamples)
 
 
 def loss_values(values: MetricValues, threshold: float, direction: str) -> MetricValues:
@@ -362,39 +266,3 @@ def ratio_metric_delta(
         test=relative.test,
         notes=notes,
     )
-
-
-def _trial_values(arm: ArmTable, metric: str, use: BoolArray) -> TrialValues:
-    """All trial values of some questions, numbered 0, 1, … in their order."""
-    scores = arm.metrics[metric]
-    number = np.cumsum(use) - 1
-    rows = np.isfinite(scores) & use[arm.question]
-    return TrialValues(scores[rows], number[arm.question[rows]].astype(np.int64))
-
-
-def _quantile_limits(
-    arm: ArmTable,
-    values: MetricValues,
-    metric: str,
-    probability: float,
-    methods: Methods,
-    questions: BoolArray | None,
-) -> Interval | None:
-    use = (
-        np.bincount(
-            arm.question[np.isfinite(arm.metrics[metric])], minlength=values.paired.size
-        )
-        > 0
-    )
-    if questions is not None:
-        use &= questions
-    if not use.any():
-        return None
-    return choose.quantile_arm_interval(
-        _trial_values(arm, metric, use),
-        probability,
-        clusters=None if values.clusters is None else values.clusters[use],
-        confidence_level=methods.confidence_level,
-        n_resamples=methods.n_resamples,
-        seed=methods.seed,
-    )[0]

@@ -146,9 +146,8 @@ def _check_size(values: Mapping[str, MetricValues]) -> None:
 
 
 def _metric_values(pairs: Pairs, metric: Metric, plan: Plan) -> MetricValues:
-    arms = {}
+    arms, fill = {}, _fill(metric, plan)
     for name, arm in (("baseline", pairs.baseline), ("variant", pairs.variant)):
-        fill = _fill(metric, plan)
         if metric.name not in arm.metrics:
             arms[name] = np.full(pairs.paired.size, np.nan)
         elif fill is None:
@@ -165,6 +164,7 @@ def _metric_values(pairs: Pairs, metric: Metric, plan: Plan) -> MetricValues:
         strata=_strata(pairs, plan.analysis),
         resampling=plan.analysis.resampling,
         attainable=_attainable(pairs, metric.name),
+        fill=fill,
     )
 
 

@@ -188,3 +188,40 @@ def test_the_signature_names_the_statistics_of_the_rules_first(
 def test_the_signature_names_the_ratio_of_a_primary() -> None:
     before, after = _frames()
     assert "|delta:ratio/mean|" in oc.compare(before, after, _pace()).signature
+
+
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize("sliced", [True, False])
+def test_the_policy_for_unscored_rows_counts_in_a_quantile(
+    own: bool, sliced: bool
+) -> None:
+    before, after = (frame.drop(columns="calls") for frame in _frames())
+    lost = np.arange(N * K) % 9 == 0
+    rule = oc.Guardrail(
+        "seconds",
+        margin=0.5,
+        limit=8.0,
+        statistic="p90",
+        every_slice="kind" if sliced else None,
+    )
+    plan = oc.Plan(
+        metrics=[
+            oc.Metric(
+                "seconds",
+                direction="lower",
+                range=(0, 100),
+                unscored="worst" if own else None,
+            )
+        ],
+        guardrails=[rule],
+        analysis=oc.Analysis(unscored="exclude" if own else "worst"),
+    )
+    holes = after.assign(seconds=after.seconds.mask(lost))
+    by_hand = after.assign(seconds=after.seconds.mask(lost, 100.0))
+    found, right = (
+        oc.decide(oc.compare(before, arm, plan)).statuses[0] for arm in (holes, by_hand)
+    )
+    assert found.status == right.status == "fail"
+    assert found.delta.variant == right.delta.variant == 100.0
+    for name in ("delta", "baseline", "interval", "variant_interval", "n_pairs"):
+        assert getattr(found.delta, name) == getattr(right.delta, name), name
