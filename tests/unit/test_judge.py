@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from onechange.errors import InputError, MethodError
 from onechange.judge import (
     HumanLabel,
+    JudgeAudit,
     corrected_delta,
     draw_for_audit,
     judge_audit,
@@ -487,3 +489,105 @@ def test_clusters_that_do_not_fit_are_refused() -> None:
         corrected_mean(two, two, two, clusters=np.array([0, 0, 1, 2]))
     with pytest.raises(MethodError, match="go with the method guarded"):
         corrected_mean(two, two, two, clusters=np.arange(4), method="ppi++")
+
+
+def _weighted_audit(weights: list[float], **options: Any) -> JudgeAudit:
+    """Two hundred questions, the labelled first: people and judge agree."""
+    rng = np.random.default_rng(5)
+    judge = (rng.random((200, 2)) < [0.5, 0.7]).astype(float)
+    labels = [
+        HumanLabel(f"q{i}", arm, float(judge[i, j]), weight=weight)
+        for i, weight in enumerate(weights)
+        for j, arm in enumerate(("baseline", "variant"))
+    ]
+    ids = [f"q{i}" for i in range(200)]
+    return judge_audit(ids, *judge.T, labels, score_range=(0, 1), **options)
+
+
+def test_one_heavy_label_does_not_count_as_many() -> None:
+    audit = _weighted_audit([1000.0, *[1.0] * 39])
+    # Kish: (1000 + 39)² / (1000² + 39)
+    assert audit.n_effective == pytest.approx(1039**2 / (1000**2 + 39))
+    assert audit.corrected is not None
+    assert audit.corrected.df == pytest.approx(1039**2 / (1000**2 + 39) - 1)
+    assert audit.corrected.interval.low == -1.0
+    assert audit.corrected.interval.high == 1.0
+    delta = corrected_delta(audit)
+    assert delta.interval is None
+    note = next(n for n in delta.notes if n.code == "too-few-questions")
+    assert "40 pairs are labelled" in note.text
+    assert "as much as 1.1 of equal weight" in note.text
+
+
+def test_the_thirty_pairs_of_a_status_are_counted_by_their_weights() -> None:
+    few = _weighted_audit([8.0] * 10 + [1.0] * 30)  # (80 + 30)² / (640 + 30) = 18.06
+    assert few.n_effective == pytest.approx(110**2 / 670)
+    assert corrected_delta(few).interval is None
+    enough = _weighted_audit([2.0] * 10 + [1.0] * 30)  # 50² / 70 = 35.7
+    assert corrected_delta(enough).interval is not None
+    assert _weighted_audit([3.0] * 30).n_effective == 30.0
+
+
+def test_weights_leave_few_clusters() -> None:
+    clusters = np.arange(200) % 10
+    heavy = [20.0 if i % 10 < 2 else 1.0 for i in range(200)]
+    light = _weighted_audit([1.0] * 200, clusters=clusters)
+    assert "few-clusters" not in [note.code for note in light.notes]
+    audit = _weighted_audit(heavy, clusters=clusters)
+    # cluster weights 400, 400 and eight of 20: 960² / (2·400² + 8·20²) = 2.85
+    note = next(n for n in audit.notes if n.code == "few-clusters")
+    assert "10 clusters and tell, with their weights, as much as 2.9" in note.text
+    assert corrected_delta(audit).interval is None
+
+
+def test_intervals_of_an_audit_stay_within_what_scores_can_attain() -> None:
+    ids = [f"q{i}" for i in range(60)]
+    judge = np.column_stack([np.zeros(60), np.ones(60)])
+    judge[0] = 1.0, 0.0
+    audit = judge_audit(ids, *judge.T, _labels(ids, judge, 40), score_range=(0, 1))
+    assert audit.human_only is not None
+    assert audit.human_only.interval.high == 1.0
+    assert audit.corrected is not None
+    assert audit.corrected.interval.high <= 1.0
+    assert audit.uncorrected_interval is not None
+    assert audit.uncorrected_interval.high == 1.0
+    for arm in (audit.baseline, audit.variant):
+        assert arm.corrected is not None
+        assert 0.0 <= arm.corrected.interval.low < arm.corrected.interval.high <= 1.0
+
+
+def _stratified_coverage(replications: int, n_per: tuple[int, int], seed: int) -> float:
+    """Coverage when a fifth of the questions has most of the labels; the delta is 0."""
+    rng = np.random.default_rng(seed)
+    covered = 0
+    for _ in range(replications):
+        rare = rng.random(300) < 0.2
+        human = (rng.random((300, 2)) < 0.5).astype(float)
+        judge = np.where(rng.random((300, 2)) < [0.1, 0.2], 1 - human, human)
+        y, f = (np.diff(x, axis=1).ravel() for x in (human, judge))
+        at, weights = [], []
+        for stratum, k in zip((rare, ~rare), n_per, strict=True):
+            where = np.flatnonzero(stratum)
+            at.append(rng.choice(where, k, replace=False))
+            weights.append(np.full(k, where.size / k))
+        use = np.concatenate(at)
+        found = corrected_mean(
+            y[use],
+            f[use],
+            np.delete(f, use),
+            sampling_weights=np.concatenate(weights),
+            width=2,
+        )
+        covered += found.interval.low <= 0.0 <= found.interval.high
+    return covered / replications
+
+
+def test_few_heavy_labels_do_not_make_the_interval_too_narrow() -> None:
+    # By the number of labels, and not by their weights, 84 % were covered.
+    assert _stratified_coverage(300, (37, 3), seed=1) >= 0.93
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_per", [(35, 5), (36, 4), (37, 3), (20, 20), (5, 35)])
+def test_weighted_labels_cover_at_their_level(n_per: tuple[int, int]) -> None:
+    assert _stratified_coverage(3000, n_per, seed=sum(n_per)) >= 0.93

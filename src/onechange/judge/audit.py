@@ -112,6 +112,11 @@ class JudgeAudit:
         Delta by the labelled questions alone.
     corrected : Corrected or None
         Delta by prediction-powered inference; None under two labelled pairs.
+    n_effective : float or None
+        Equally weighted pairs that tell as much as the labelled ones with their
+        weights: `n_labelled` without weights.
+    scale : tuple of float, or None
+        Lowest and highest score; intervals end there.
     notes : tuple of Note
         Caveats.
     """
@@ -130,6 +135,8 @@ class JudgeAudit:
     human_only: Corrected | None
     corrected: Corrected | None
     uncorrected_interval: Interval | None = None
+    n_effective: float | None = None
+    scale: tuple[float, float] | None = None
     notes: tuple[Note, ...] = ()
 
 
@@ -199,21 +206,20 @@ def judge_audit(
     row = {question: i for i, question in enumerate(question_id)}
     shown = scale_of(np.concatenate([table.ravel() for table in tables]))
     scale = stated_scale(labels, score_range, shown, metric)
-    width = None if scale is None else scale[1] - scale[0]
     sides, sample = _matched(row, tables, labels, trials, clusters)
+    sample = replace(sample, scale=scale)
     arms = [
-        _arm(arm, sides[i], sample, i, width, confidence_level)
-        for i, arm in enumerate(ARMS)
+        _arm(arm, sides[i], sample, i, confidence_level) for i, arm in enumerate(ARMS)
     ]
     corrected = None
     if sample.n_units >= 2:
-        corrected, *own = sample.corrected(width, confidence_level)
+        corrected, *own = sample.corrected(confidence_level)
         arms = [
             replace(arm, corrected=mean) for arm, mean in zip(arms, own, strict=True)
         ]
-    favour = sample.favour(width, confidence_level)
+    favour = sample.favour(confidence_level)
     one_arm = sample.paired & (np.isfinite(sample.human).sum(axis=1) == 1)
-    judged = sample.judge_delta(width, confidence_level)
+    judged = sample.judge_delta(confidence_level)
     return JudgeAudit(
         metric=metric,
         direction=direction,
@@ -227,8 +233,10 @@ def judge_audit(
         favour_interval=shown_interval(favour),
         uncorrected=None if judged is None else judged.estimate,
         uncorrected_interval=shown_interval(judged),
-        human_only=sample.human_delta(width, confidence_level),
+        human_only=sample.human_delta(confidence_level),
         corrected=corrected,
+        n_effective=sample.n_effective,
+        scale=scale,
         notes=audit_notes(metric, sample, favour, sides),
     )
 
@@ -247,7 +255,7 @@ def corrected_delta(audit: JudgeAudit, *, variant_name: str = "variant") -> Delt
     Delta
         Its `statistic` is ``corrected``. With fewer than 30 labelled pairs, or five
         labelled clusters, it has no interval, so that a status made from it is
-        inconclusive.
+        inconclusive; weights that differ make both count as fewer.
     """
     found = audit.corrected
     baseline, variant = audit.baseline.corrected, audit.variant.corrected
@@ -315,13 +323,12 @@ def _arm(
     side: LabelledArm,
     sample: LabelledScores,
     index: int,
-    width: float | None,
     confidence_level: float,
 ) -> ArmAgreement:
     use = np.isfinite(side.human)
     n = int(use.sum())
     w = None if sample.weights is None else sample.weights[use]
-    bias = sample.bias(index, width, confidence_level)
+    bias = sample.bias(index, confidence_level)
     return ArmAgreement(
         arm=arm,
         n_labelled=n,

@@ -15,6 +15,8 @@ from onechange.judge.labels import ARMS, HumanLabel, read_labels
 from onechange.pairs import Pairs, trial_table
 from onechange.results import SourceFile
 from onechange.stats.estimate import Interval
+from onechange.stats.interval import clip
+from onechange.stats.ppi import Corrected
 from onechange.stats.runs import RunVariance, runs_note
 from onechange.stats.student import t_quantile
 
@@ -157,20 +159,21 @@ def audit_metric(
     )
     delta = corrected_delta(audit, variant_name=variant_name)
     if runs is not None and runs.differ:
-        own = audit.n_labelled - 1.0 if audit.corrected is None else audit.corrected.df
-        delta = _with_runs(delta, own, runs, arm_runs)
+        delta = _with_runs(delta, audit, runs, arm_runs)
     return LabelledMetric(variant_name, labels.file, audit, delta)
 
 
 def _with_runs(
-    delta: Delta, own: float, runs: RunVariance, arm_runs: RunVariance | None
+    delta: Delta, audit: JudgeAudit, runs: RunVariance, arm_runs: RunVariance | None
 ) -> Delta:
     """Add what whole runs vary by to the intervals of a corrected delta."""
     added = max(0.0, runs.variance) * sum(runs.trial_weights)
-    df = min(own, runs.trial.df)
+    reach = None
+    if audit.scale is not None:
+        reach = (audit.scale[0] - audit.scale[1], audit.scale[1] - audit.scale[0])
     wider = replace(
         delta,
-        interval=_widened(delta.interval, delta.delta, added, df, own),
+        interval=_widened(delta.interval, audit.corrected, added, runs.trial.df, reach),
         notes=(*delta.notes, runs_note(runs)),
     )
     if delta.standard_error is not None:
@@ -181,14 +184,14 @@ def _with_runs(
     arms = [
         _widened(
             interval,
-            value,
+            found,
             max(0.0, arm_runs.variance) * weight,
-            min(own, arm_runs.trial.df),
-            own,
+            arm_runs.trial.df,
+            audit.scale,
         )
-        for interval, value, weight in zip(
+        for interval, found, weight in zip(
             (delta.baseline_interval, delta.variant_interval),
-            (delta.baseline, delta.variant),
+            (audit.baseline.corrected, audit.variant.corrected),
             arm_runs.trial_weights,
             strict=True,
         )
@@ -198,20 +201,21 @@ def _with_runs(
 
 def _widened(
     interval: Interval | None,
-    estimate: float | None,
+    found: Corrected | None,
     added: float,
     df: float,
-    own: float,
+    reach: tuple[float, float] | None,
 ) -> Interval | None:
-    if interval is None or estimate is None:
+    if interval is None or found is None:
         return None
     tail = (1 - interval.confidence_level) / 2
-    error = (interval.high - estimate) / t_quantile(tail, own)
-    half = t_quantile(tail, df) * math.sqrt(error**2 + added)
-    return replace(
+    error = math.sqrt(found.standard_error**2 + added)
+    half = t_quantile(tail, min(df, found.df)) * error
+    wider = replace(
         interval,
-        low=estimate - half,
-        high=estimate + half,
+        low=found.estimate - half,
+        high=found.estimate + half,
         method=f"{interval.method}+runs",
         degenerate=half == 0,
     )
+    return wider if reach is None else clip(wider, *reach)

@@ -54,16 +54,19 @@ def audit_notes(
     """
     notes = []
     n = int(sample.labelled.sum())
-    if n < MIN_LABELLED:
+    if round(sample.n_effective) < MIN_LABELLED:
         text = (
-            f"{metric}: {n} pairs are labelled by people in both arms; a status from "
-            f"the corrected delta needs {MIN_LABELLED}."
+            f"{metric}: {n} pairs are labelled by people in both arms"
+            f"{_as_equals(n, sample.n_effective)}; a status from the corrected delta "
+            f"needs {MIN_LABELLED}."
         )
         notes.append(Note("too-few-questions", text))
-    if sample.clusters is not None and sample.n_units < MIN_CLUSTERS:
+    units, effective = sample.n_units, sample.n_effective_units
+    if sample.clusters is not None and round(effective) < MIN_CLUSTERS:
         text = (
-            f"{metric}: the labelled pairs lie in {sample.n_units} clusters; a status "
-            f"from the corrected delta needs {MIN_CLUSTERS}."
+            f"{metric}: the labelled pairs lie in {units} clusters"
+            f"{_as_equals(units, effective)}; a status from the corrected delta needs "
+            f"{MIN_CLUSTERS}."
         )
         notes.append(Note("few-clusters", text))
     interval = shown_interval(favour)
@@ -88,3 +91,10 @@ def audit_notes(
         )
         notes.append(Note("labels-differ", text))
     return tuple(notes)
+
+
+def _as_equals(n: int, effective: float) -> str:
+    """Say what weights leave of a number of pairs or clusters."""
+    if n - effective < 0.05:
+        return ""
+    return f" and tell, with their weights, as much as {effective:.1f} of equal weight"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onechange.stats.ppi import Corrected, corrected_mean
+from onechange.stats.interval import clip
+from onechange.stats.ppi import Corrected, corrected_mean, effective_number
 
 __all__ = ["LabelledScores"]
 
@@ -31,6 +32,8 @@ class LabelledScores:
         How many questions each labelled question stands for.
     clusters : ndarray of int, shape (n_questions,), or None
         Cluster of each question.
+    scale : tuple of float, or None
+        Lowest and highest score and label: no mean lies outside, and no interval.
     """
 
     human: FloatArray
@@ -38,6 +41,7 @@ class LabelledScores:
     scores: FloatArray
     weights: FloatArray | None
     clusters: IntArray | None = None
+    scale: tuple[float, float] | None = None
 
     @property
     def paired(self) -> BoolArray:
@@ -56,15 +60,30 @@ class LabelledScores:
             return int(self.labelled.sum())
         return int(np.unique(self.clusters[self.labelled]).size)
 
-    def corrected(
-        self, width: float | None, level: float
-    ) -> tuple[Corrected, Corrected, Corrected]:
+    @property
+    def n_effective(self) -> float:
+        """Equally weighted pairs that tell as much as the labelled ones."""
+        if self.weights is None or not self.labelled.any():
+            return float(self.labelled.sum())
+        return effective_number(self.weights[self.labelled])
+
+    @property
+    def n_effective_units(self) -> float:
+        """Clusters of equal weight that tell as much as the labelled ones."""
+        if self.clusters is None:
+            return self.n_effective
+        if self.weights is None or not self.labelled.any():
+            return float(self.n_units)
+        use = self.labelled
+        codes = np.unique(self.clusters[use], return_inverse=True)[1]
+        sizes = np.bincount(codes, weights=self.weights[use])
+        return effective_number(sizes.astype(np.float64))
+
+    def corrected(self, level: float) -> tuple[Corrected, Corrected, Corrected]:
         """Correct the delta, then each arm's mean with the same power tuning.
 
         Parameters
         ----------
-        width : float or None
-            Width of the scale of one score.
         level : float
             Two-sided confidence level.
 
@@ -73,92 +92,86 @@ class LabelledScores:
         tuple of Corrected
             Delta, baseline, variant: the delta is the difference of the arms.
         """
-        sign = np.array([-1.0, 1.0])
-        span = None if width is None else 2 * width
-        delta = self._mean(sign, span, level, None)
-        baseline, variant = (
-            self._mean(arm, width, level, delta.weight) for arm in np.eye(2)
-        )
+        delta = self._mean(np.array([-1.0, 1.0]), level, None)
+        baseline, variant = (self._mean(arm, level, delta.weight) for arm in np.eye(2))
         return delta, baseline, variant
 
-    def favour(self, width: float | None, level: float) -> Corrected | None:
+    def favour(self, level: float) -> Corrected | None:
         """Bias of the judge in the variant minus that in the baseline."""
         bias = (self.judge - self.human) @ np.array([-1.0, 1.0])
-        return self._labelled_mean(bias, width, level)
+        return self._alone(bias, self.labelled, 2, level, reach=2)
 
-    def human_delta(self, width: float | None, level: float) -> Corrected | None:
+    def human_delta(self, level: float) -> Corrected | None:
         """Delta by the labelled pairs alone."""
-        return self._labelled_mean(self.human @ np.array([-1.0, 1.0]), width, level)
+        values = self.human @ np.array([-1.0, 1.0])
+        return self._alone(values, self.labelled, 2, level)
 
-    def judge_delta(self, width: float | None, level: float) -> Corrected | None:
+    def judge_delta(self, level: float) -> Corrected | None:
         """Delta by the judge alone, over all pairs, each counted once."""
-        use = self.paired
-        clusters = None if self.clusters is None else self.clusters[use]
-        values = self.scores[use] @ np.array([-1.0, 1.0])
-        span = None if width is None else 2 * width
-        return _guarded_mean(values, None, clusters, span, level)
+        values = self.scores @ np.array([-1.0, 1.0])
+        unweighted = replace(self, weights=None)
+        return unweighted._alone(values, self.paired, 2, level)
 
-    def bias(self, arm: int, width: float | None, level: float) -> Corrected | None:
+    def bias(self, arm: int, level: float) -> Corrected | None:
         """Judge minus people in one arm, over its labelled questions."""
         bias = self.judge[:, arm] - self.human[:, arm]
-        use = np.isfinite(bias)
-        return self._alone(bias[use], use, width, level)
-
-    def _labelled_mean(
-        self, values: FloatArray, width: float | None, level: float
-    ) -> Corrected | None:
-        span = None if width is None else 2 * width
-        return self._alone(values[self.labelled], self.labelled, span, level)
+        return self._alone(bias, np.isfinite(bias), 1, level)
 
     def _alone(
-        self, values: FloatArray, use: BoolArray, width: float | None, level: float
+        self,
+        values: FloatArray,
+        use: BoolArray,
+        n_scores: int,
+        level: float,
+        reach: int = 1,
     ) -> Corrected | None:
-        """Weighted mean of labelled questions with its guarded interval."""
+        """Weighted mean of labelled questions with its guarded interval.
+
+        The guard is `n_scores` times as wide as the scale; the mean of what is a
+        difference of deltas reaches `reach` = 2 times as far as a score can fall.
+        """
         clusters = None if self.clusters is None else self.clusters[use]
-        weights = None if self.weights is None else self.weights[use]
-        return _guarded_mean(values, weights, clusters, width, level)
+        n_units = int(use.sum()) if clusters is None else np.unique(clusters).size
+        if n_units < 2:
+            return None
+        found = corrected_mean(
+            values[use],
+            np.zeros(int(use.sum())),
+            np.zeros(0),
+            weight=0.0,
+            sampling_weights=None if self.weights is None else self.weights[use],
+            width=self._width(n_scores),
+            clusters=clusters,
+            confidence_level=level,
+        )
+        furthest = self._width(reach)
+        return found if furthest is None else _cut(found, -furthest, furthest)
 
     def _mean(
-        self,
-        contrast: FloatArray,
-        width: float | None,
-        level: float,
-        weight: float | None,
+        self, contrast: FloatArray, level: float, weight: float | None
     ) -> Corrected:
         use, rest = self.labelled, self.paired & ~self.labelled
         clusters = self.clusters
-        return corrected_mean(
+        found = corrected_mean(
             self.human[use] @ contrast,
             self.judge[use] @ contrast,
             self.scores[rest] @ contrast,
             weight=weight,
             sampling_weights=None if self.weights is None else self.weights[use],
-            width=width,
+            width=self._width(int(np.count_nonzero(contrast))),
             clusters=None
             if clusters is None
             else np.concatenate([clusters[use], clusters[rest]]),
             confidence_level=level,
         )
+        if self.scale is None:
+            return found
+        ends = np.outer(contrast, self.scale)
+        return _cut(found, ends.min(axis=1).sum(), ends.max(axis=1).sum())
+
+    def _width(self, times: int) -> float | None:
+        return None if self.scale is None else times * (self.scale[1] - self.scale[0])
 
 
-def _guarded_mean(
-    values: FloatArray,
-    weights: FloatArray | None,
-    clusters: IntArray | None,
-    width: float | None,
-    level: float,
-) -> Corrected | None:
-    """Weighted mean with its guarded interval; None for fewer than two units."""
-    n_units = values.size if clusters is None else np.unique(clusters).size
-    if n_units < 2:
-        return None
-    return corrected_mean(
-        values,
-        np.zeros(values.size),
-        np.zeros(0),
-        weight=0.0,
-        sampling_weights=weights,
-        width=width,
-        clusters=clusters,
-        confidence_level=level,
-    )
+def _cut(found: Corrected, lowest: float, highest: float) -> Corrected:
+    return replace(found, interval=clip(found.interval, lowest, highest))

@@ -50,6 +50,11 @@ def judge_blocks(labelled: LabelledMetric) -> Iterator[Block]:
         text
         for n, text in (
             (
+                _fewer(audit),
+                f"with their weights they tell as much as {audit.n_effective or 0:.1f} "
+                "of equal weight",
+            ),
+            (
                 audit.n_one_arm,
                 f"{counted(audit.n_one_arm, 'question')} labelled in one arm only",
             ),
@@ -68,6 +73,12 @@ def judge_blocks(labelled: LabelledMetric) -> Iterator[Block]:
     yield Paragraph("; ".join([text, *others]) + ".")
     yield _agreement_table(audit)
     yield _delta_table(labelled)
+
+
+def _fewer(audit: JudgeAudit) -> bool:
+    """Whether weights leave clearly less than the labelled pairs."""
+    effective = audit.n_effective
+    return effective is not None and audit.n_labelled - effective >= 0.5
 
 
 def _agreement_table(audit: JudgeAudit) -> Table:

@@ -11,11 +11,7 @@ from numpy.typing import NDArray
 
 from onechange.stats.estimate import Interval
 from onechange.stats.interval import student_interval, transformed_limits
-from onechange.stats.student import (
-    StudentLaw,
-    guard,
-    mean,
-)
+from onechange.stats.student import StudentLaw, guard, mean
 
 __all__ = [
     "ClusterVariance",
@@ -134,13 +130,17 @@ def cr2_covariance(
     return float(np.sum(weighted)) / n**2
 
 
-def bell_mccaffrey_df(clusters: IntArray) -> float | None:
+def bell_mccaffrey_df(
+    clusters: IntArray, weights: FloatArray | None = None
+) -> float | None:
     """Bell-McCaffrey degrees of freedom of a CR2 variance; None for one cluster.
 
     Parameters
     ----------
     clusters : ndarray of int, shape (n_questions,)
         Cluster of each question.
+    weights : ndarray of float, shape (n_questions,), optional
+        Weight of each question; the size of a cluster is then their sum.
 
     Notes
     -----
@@ -148,7 +148,7 @@ def bell_mccaffrey_df(clusters: IntArray) -> float | None:
     df = tr(Γ)²/Σ Γ_gh² with Γ_gg = n_g/n² and, for g ≠ h,
     Γ_gh = -w_g·w_h·n_g·n_h/n³, w_g² = 1/(1 - n_g/n). Singletons give n - 1.
     """
-    sizes = _sizes(clusters)
+    sizes = _sizes(clusters, weights)
     return None if sizes.size < 2 else _bm_df(sizes)
 
 
@@ -374,8 +374,9 @@ def _guarded(
     return StudentLaw(law.estimate, math.sqrt(variance), law.df)
 
 
-def _sizes(clusters: IntArray) -> FloatArray:
-    return np.unique(clusters, return_counts=True)[1].astype(np.float64)
+def _sizes(clusters: IntArray, weights: FloatArray | None = None) -> FloatArray:
+    codes = np.unique(clusters, return_inverse=True)[1]
+    return np.bincount(codes, weights=weights).astype(np.float64)
 
 
 def _residual_sums(

@@ -13,10 +13,12 @@ from onechange.stats.cluster import bell_mccaffrey_df
 from onechange.stats.estimate import Interval
 from onechange.stats.student import guard, normal_quantile, t_quantile
 
-__all__ = ["Corrected", "corrected_mean", "tuned_weight"]
+__all__ = ["Corrected", "corrected_mean", "effective_number", "tuned_weight"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+_LEAST_DF = 1e-9  # one question has all the weight: an interval without end
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,8 @@ def corrected_mean(
         ``ppi++`` is the published interval (normal quantile, variances with
         denominator n). ``guarded-ppi++``, for small labelled samples, uses Student's
         t with n_labelled − 1 degrees of freedom, variances with denominator n − 1,
-        and a guard against a judge that agrees on every labelled question.
+        and a guard against a judge that agrees on every labelled question; with
+        sampling weights the effective number of questions stands for n_labelled.
 
     Returns
     -------
@@ -113,13 +116,16 @@ def corrected_mean(
     first mean is taken over all N + n questions and the second is Σw_i r_i/Σw_i; both
     share the labelled questions, and the variance has their covariance. The guard
     adds 2c²/n² to the variance of the residuals' mean, c the root mean square of the
-    residuals that are not 0 (of their possible range when all are 0).
+    residuals that are not 0 (of their possible range when all are 0). With sampling
+    weights n is (Σw)²/Σw² in the guard, the denominators and the degrees of freedom:
+    one question that stands for a thousand others is one question (Kish 1965).
 
     With clusters the estimate is the same, and its variance Σ_g ψ_g², ψ_g the sum over
     cluster g of what its questions move both means by, each divided by √(1 − share of
     the cluster in that mean): the CR2 correction (Bell & McCaffrey 2002). Labelled and
     other questions of one cluster thus count together. Student's t has the
-    Bell–McCaffrey degrees of freedom of the labelled clusters.
+    Bell–McCaffrey degrees of freedom of the labelled clusters, each as large as its
+    weights, but not more than n − 1.
 
     Examples
     --------
@@ -146,20 +152,24 @@ def corrected_mean(
         shared=sampling_weights is not None,
         weight=weight,
     )
-    df = float(y.size - 1) if guarded else math.inf
+    n = effective_number(shares)
+    df = max(n - 1.0, _LEAST_DF) if guarded else math.inf
     if codes is None:
         variance = _variance_of(parts, f, ddof=1 if guarded else 0)
     else:
-        variance, df = _cluster_variance(parts, codes)
+        variance, between = _cluster_variance(parts, codes)
+        df = min(df, between)
         method = f"{method}-cr2"
     if guarded:
-        variance += _guard(parts.residual, width) / y.size**2
+        variance += _guard(parts.residual, width) / n**2
     estimate = float(shares @ parts.residual)
     level = parts.scores.mean() if parts.scores.size else shares @ f
     estimate += weight * float(level)
     error = math.sqrt(max(variance, 0.0))
     tail = (1 - confidence_level) / 2
     quantile = t_quantile(tail, df) if guarded else normal_quantile(tail)
+    if error == 0:
+        quantile = 0.0
     interval = Interval(
         low=estimate - quantile * error,
         high=estimate + quantile * error,
@@ -168,6 +178,34 @@ def corrected_mean(
         degenerate=error == 0,
     )
     return Corrected(estimate, error, weight, interval, df)
+
+
+def effective_number(weights: FloatArray) -> float:
+    """How many equally weighted questions tell as much as weighted ones.
+
+    Parameters
+    ----------
+    weights : ndarray of float, shape (n_labelled,)
+        Positive weights, or shares.
+
+    Returns
+    -------
+    float
+        From 1 to n_labelled; n_labelled when all weights are equal.
+
+    Notes
+    -----
+    (Σw)²/Σw² (Kish 1965).
+
+    Examples
+    --------
+    >>> effective_number(np.array([1.0, 1.0, 1.0, 3.0]))
+    3.0
+    """
+    if np.ptp(weights) == 0:
+        return float(weights.size)
+    scaled = weights / weights.max()
+    return float(scaled.sum() ** 2 / (scaled @ scaled))
 
 
 def tuned_weight(
@@ -262,7 +300,7 @@ def _cluster_variance(parts: _Parts, codes: IntArray) -> tuple[float, float]:
     """Variance by CR2 over clusters, and degrees of freedom of the labelled ones."""
     n, n_clusters = parts.residual.size, int(codes.max()) + 1
     labelled = codes[:n]
-    df = bell_mccaffrey_df(labelled)
+    df = bell_mccaffrey_df(labelled, parts.shares)
     if df is None:
         raise MethodError(
             "all labelled questions lie in one cluster; label questions of 2 or more"
@@ -303,9 +341,9 @@ def _variance(values: FloatArray, ddof: int) -> float:
 
 def _residual_variance(residual: FloatArray, shares: FloatArray, ddof: int) -> float:
     """Variance of the weighted mean of the residuals."""
-    n = residual.size
+    n = effective_number(shares)
     spread = shares**2 * (residual - shares @ residual) ** 2
-    return float(spread.sum()) * n / (n - ddof)
+    return float(spread.sum()) * n / max(n - ddof, _LEAST_DF)
 
 
 def _guard(residual: FloatArray, width: float | None) -> float:
