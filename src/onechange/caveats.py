@@ -48,6 +48,7 @@ _COMPARED_TEXTS = (
 _JUDGE_WORDS = frozenset(
     {"judge", "grader", "scorer", "evaluator", "annotator", "rubric"}
 )
+_OF_ROWS = frozenset({"failed-rows"})  # the same counts say nothing of other arms
 _SHOWN = 5  # ids or names listed in a note
 
 
@@ -62,9 +63,14 @@ def arm_notes(baseline: Results, variant: Results) -> list[Note]:
     Returns
     -------
     list of Note
+        A note that both arms have stands once; one that counts rows names both.
     """
     both = [note for note in baseline.notes if note in variant.notes]
-    notes = list(both)
+    names = f"{baseline.name} and {variant.name}"
+    notes = [
+        Note(note.code, f"{names}: {note.text}") if note.code in _OF_ROWS else note
+        for note in both
+    ]
     for results in (baseline, variant):
         for note in results.notes:
             if note not in both:

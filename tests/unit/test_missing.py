@@ -86,3 +86,15 @@ def test_the_table_of_missing_scores_has_both_counts() -> None:
     text = render(comparison, "markdown")
     (header,) = [line for line in text.splitlines() if "partly scored" in line]
     assert header.index("incomplete") < header.index("partly scored")
+
+
+@pytest.mark.parametrize("form", ["markdown", "html"])
+def test_trials_without_a_score_are_told_where_no_range_is_declared(form: str) -> None:
+    comparison, delta = _compared(unscored={"q01": 1, "q02": 2}, declared=False)
+    assert delta.bounds is not None
+    assert (delta.bounds.n_incomplete, delta.bounds.n_partial) == (0, 2)
+    line = bounds_line(make_context(comparison), "score")
+    assert line.startswith("score: 2 of 20 questions have trials unscored; no score")
+    text = render(comparison, form)
+    assert "No score is missing that could change" not in text
+    assert "no score range is declared for score" in text

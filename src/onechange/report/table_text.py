@@ -10,7 +10,7 @@ from onechange.display import escape_terminal, shorten, text_table, text_width
 from onechange.report.context import SYMBOLS
 from onechange.report.document import Table
 
-__all__ = ["fitted_table", "painted", "without_columns", "wrapped"]
+__all__ = ["fitted_alike", "fitted_table", "painted", "without_columns", "wrapped"]
 
 MIN_NAME = 10
 COLORS = {
@@ -62,6 +62,30 @@ def fitted_table(
         if _fits(lines, width):
             return _names_above(tables[-1], width, least, color=color)
     return _stacked(stacked or tables[0], width, color)
+
+
+def fitted_alike(groups: Sequence[Sequence[Table]], width: int) -> list[list[str]]:
+    """Lay out several tables that lose the same columns.
+
+    Parameters
+    ----------
+    groups : sequence of sequence of Table
+        For each table, itself with fewer and fewer columns: the same ones in every
+        group.
+    width : int
+        Columns of the terminal.
+
+    Returns
+    -------
+    list of list of str
+        The lines of each table; where not all fit with the fewest columns, each row
+        with all of them, one below the other, under the title of the first.
+    """
+    for tables in zip(*groups, strict=True):
+        layouts = [_layout(table) for table in tables]
+        if all(_fits(lines, width) for lines in layouts):
+            return layouts
+    return [_stacked(_titled(group[0]), width, color=False) for group in groups]
 
 
 def without_columns(table: Table, titles: Collection[str]) -> Table:
@@ -170,6 +194,13 @@ def _stacked(table: Table, width: int, color: bool) -> list[str]:
         ]
         lines += [_status_painted(s, status, color) for s in _joined(parts, width)]
     return lines
+
+
+def _titled(table: Table) -> Table:
+    """Put the title of the first column into each of its cells."""
+    title = table.columns[0].title
+    rows = tuple((f"{title} · {row[0]}", *row[1:]) for row in table.rows)
+    return replace(table, rows=rows)
 
 
 def _joined(parts: Sequence[str], width: int) -> list[str]:

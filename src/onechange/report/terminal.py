@@ -29,6 +29,7 @@ from onechange.report.rules import headline, lead, rules_table
 from onechange.report.runs import runs_line
 from onechange.report.slice_findings import family_text, mix_sentences
 from onechange.report.table_text import (
+    fitted_alike,
     fitted_table,
     painted,
     without_columns,
@@ -218,7 +219,8 @@ def _comparison_blocks(context: Context, width: int) -> list[list[str]]:
 def _narrower(table: Table) -> list[Table]:
     """Leave out what is needed least, column by column."""
     tables = [table]
-    for title in ("d_z", "better/same/worse", "clusters"):
+    least = ("d_z", "better/same/worse", "simultaneous interval", "clusters")
+    for title in least:
         tables.append(without_columns(tables[-1], {title}))
     return tables
 
@@ -227,12 +229,8 @@ def _variant_blocks(context: Context, width: int) -> list[list[str]]:
     """Lay out a table per metric, the sweep of the leading one, the best by slice."""
     swept, leading = context.comparison.sweep, context.leading_metric
     names = dict.fromkeys((d.metric, d.statistic) for d in overall(context))
-    blocks = [
-        fitted_table(
-            [metric_table(context, *name, narrow=narrow) for narrow in (0, 1, 2)], width
-        )
-        for name in names
-    ]
+    whole = [metric_table(context, *name, marks=False) for name in names]
+    blocks = fitted_alike([_narrower(table) for table in whole], width)
     plot = sweep_plot(context, leading, columns=width) if leading else None
     if plot is not None:
         blocks.append([*wrapped(plot.caption, width), *plot.lines])

@@ -81,7 +81,8 @@ def _lacking(bounds: Bounds) -> str:
 
 def _moves(bounds: Bounds) -> bool:
     """Whether missing scores (of whole questions or single trials) matter."""
-    return bounds.n_incomplete > 0 or bounds.low != bounds.high
+    lacking = bounds.n_incomplete > 0 or bounds.n_partial > 0
+    return lacking or bounds.low != bounds.high
 
 
 def _cells(context: Context, delta: Delta) -> tuple[str, ...]:

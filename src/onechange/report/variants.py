@@ -75,7 +75,7 @@ def variant_tables(context: Context) -> list[Table]:
 
 
 def metric_table(
-    context: Context, metric: str, statistic: str = "mean", *, narrow: int = 0
+    context: Context, metric: str, statistic: str = "mean", *, marks: bool = True
 ) -> Table:
     """Lay out one metric, a row per variant.
 
@@ -85,9 +85,8 @@ def metric_table(
         The result.
     metric, statistic : str
         What to show.
-    narrow : int
-        How many columns may be missing: first the counts, then the interval of each
-        variant by itself.
+    marks : bool
+        Whether the numbers of the notes are put behind the variants.
     """
     rows = [
         d for d in overall(context) if d.metric == metric and d.statistic == statistic
@@ -96,7 +95,6 @@ def metric_table(
     joint = any(d.simultaneous_interval is not None for d in rows)
     name = metric_text(metric, rows[0].direction, statistic)
     clusters = clusters_column(rows)
-    own = narrow < 2 or not joint
     columns = (
         Column(name),
         Column("n", "r", "pairs: questions scored in both arms"),
@@ -104,30 +102,24 @@ def metric_table(
         Column("baseline", "r"),
         Column("variant", "r"),
         Column("delta", "r", "variant minus baseline"),
-        *([Column(f"{context.level} interval", "r", "of this variant alone")] * own),
+        Column(f"{context.level} interval", "r", "of this variant alone"),
         Column("p", "r", "two-sided, against no difference"),
         *([Column("adjusted p", "r", "over all metrics and variants")] * adjusted),
         *([Column("simultaneous interval", "r", "all at once")] * joint),
-        *([Column("better/same/worse", "r", "questions")] * (narrow < 1)),
+        Column("better/same/worse", "r", "questions"),
     )
     cells = []
     for d in rows:
-        shown = list(figures(context, d, rows))
-        interval_at = 4 + bool(clusters)
-        if not own:
-            del shown[interval_at]
-        marks = (
-            ""
-            if narrow
-            else context.marks(delta_notes(d), place_of(context.comparison, d))
-        )
+        label = _label(context, d.variant_name)
+        if marks:
+            label += context.marks(delta_notes(d), place_of(context.comparison, d))
         cells.append(
             (
-                _label(context, d.variant_name) + marks,
-                *shown,
+                label,
+                *figures(context, d, rows),
                 *([format_pvalue(d.pvalue_adjusted)] * adjusted),
                 *([context.interval(metric, d.simultaneous_interval)] * joint),
-                *([counts_text(d)] * (narrow < 1)),
+                counts_text(d),
             )
         )
     return Table(columns, tuple(cells))
