@@ -19,6 +19,7 @@ from onechange.errors import PairingError
 from onechange.evidence import diagnoses, labelled_metrics
 from onechange.families import Family, question_units, sampling_notes
 from onechange.joint import joint_deltas
+from onechange.judge import LabelledMetric
 from onechange.overall import (
     adjust_overall,
     overall_deltas,
@@ -129,6 +130,7 @@ def compare(
         breakdowns,
         plan,
     )
+    labelled = labelled_metrics(variants, metrics, plan, summary.name)
     return Comparison(
         baseline=summary,
         variants=summaries,
@@ -145,14 +147,14 @@ def compare(
             *([] if swept is None else [swept.note]),
             *sampling_notes(families),
         ),
-        signature=_signature(*aligned[0], deltas, plan, families),
+        signature=_signature(*aligned[0], deltas, plan, families, labelled),
         families=families,
         compositions=mixes,
         sweep=swept,
         joint=joint_deltas(variants, metrics, plan, families),
         resamples=resamples,
         diagnoses=diagnoses(variants, metrics, plan),
-        labelled=labelled_metrics(variants, metrics, plan, summary.name),
+        labelled=labelled,
         values=_values_by_name(variants),
     )
 
@@ -242,8 +244,11 @@ def _signature(
     deltas: Sequence[Delta],
     plan: Plan,
     families: Sequence[Family],
+    labelled: Sequence[LabelledMetric],
 ) -> str:
-    computed = [delta for delta in deltas if delta.delta is not None]
+    # What human labels correct comes first: rules apply to it.
+    ruled = [one.corrected for one in labelled]
+    computed = [delta for delta in (*ruled, *deltas) if delta.delta is not None]
     intervals = _interval_methods(computed, plan)
     tests = [delta.test for delta in computed if delta.test]
     drawn = [
@@ -297,5 +302,6 @@ def _statistics(deltas: Sequence[Delta], plan: Plan) -> list[str]:
     asked = {(rule.metric, "mean") for rule in plan.primary}
     asked |= {(rule.metric, rule.statistic) for rule in plan.guardrails}
     asked |= {(metric, "ratio") for metric, statistic in asked if statistic == "mean"}
+    asked |= {(delta.metric, "corrected") for delta in deltas}
     ruled = [d.statistic for d in deltas if (d.metric, d.statistic) in asked]
     return [*ruled, *(delta.statistic for delta in deltas)] or ["mean"]

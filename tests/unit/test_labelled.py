@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,8 @@ from onechange.errors import InputError, PlanError
 from onechange.judge import HumanLabel, Labels, audit_metric, load_labels
 from onechange.plan import Guardrail, Metric, Plan
 from onechange.read import read
+from onechange.report.judge import CORRECTIONS
+from onechange.report.methods import methods_paragraph
 from onechange.results import SourceFile
 from onechange.stats.ppi import corrected_mean
 from onechange.values import variant_values
@@ -309,3 +312,36 @@ def test_runs_that_differ_widen_the_corrected_interval_enough() -> None:
         widened += found.low <= 0 <= found.high
     assert plain / repetitions < 0.5
     assert widened / repetitions > 0.92
+
+
+def test_the_method_that_decides_is_named_and_cited(tmp_path: Path) -> None:
+    human, judge = _truth()
+    comparison = oc.compare(*_frames(judge), _plan(tmp_path, human, 100))
+    assert "|delta:corrected/mean|" in comparison.signature
+    assert "|interval:guarded-ppi++/newcombe,0.95|" in comparison.signature
+    methods = methods_paragraph(comparison)
+    assert "Rules on correct apply to the delta corrected by human labels" in (
+        methods.text
+    )
+    assert "PPI++" in methods.text
+    assert "Angelopoulos et al." in [work.short for work in methods.references]
+    for work in methods.references:
+        assert methods.text.count(work.citation) == 1
+
+
+def test_the_corrected_method_over_clusters_is_named_and_cited(tmp_path: Path) -> None:
+    human, judge = _truth()
+    frames = _frames(judge)
+    for frame in frames:
+        frame["document"] = [f"d{i % 20}" for i in range(N)]
+    plan = _plan(tmp_path, human, 100)
+    clustered = replace(plan, columns=replace(plan.columns, cluster="document"))
+    comparison = oc.compare(*frames, clustered)
+    assert "interval:guarded-ppi++-cr2/newcombe-cluster" in comparison.signature
+    shorts = [work.short for work in methods_paragraph(comparison).references]
+    assert {"Angelopoulos et al.", "Bell & McCaffrey"} <= set(shorts)
+
+
+@pytest.mark.parametrize("method", ["guarded-ppi++", "guarded-ppi++-cr2"])
+def test_every_correction_is_described_with_and_without_runs(method: str) -> None:
+    assert {method, f"{method}+runs"} <= CORRECTIONS.keys()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from onechange.display import (
     MISSING,
@@ -28,9 +28,50 @@ from onechange.report.document import (
 )
 from onechange.stats.estimate import Interval
 
-__all__ = ["judge_blocks", "judge_section"]
+__all__ = ["CORRECTIONS", "corrections", "judge_blocks", "judge_section"]
 
 DECIMALS = 3
+
+# How a delta is corrected -> what that is, and what it rests on.
+_PPI = (
+    "the delta corrected by human labels (prediction-powered inference with power "
+    "tuning, PPI++, Student's t and a guard{})"
+)
+_RUNS = "; the variance of whole runs added"
+_CR2 = (
+    "; over clusters the cluster-robust CR2 variance with Bell–McCaffrey degrees of "
+    "freedom"
+)
+_PPI_WORKS = ("angelopoulos2023",)
+_CR2_WORKS = (*_PPI_WORKS, "bell2002", "pustejovsky2018")
+CORRECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "": ("the delta corrected by human labels, of which there are too few", ()),
+    "guarded-ppi++": (_PPI.format(""), _PPI_WORKS),
+    "guarded-ppi++-cr2": (_PPI.format(_CR2), _CR2_WORKS),
+    "guarded-ppi+++runs": (_PPI.format(_RUNS), _PPI_WORKS),
+    "guarded-ppi++-cr2+runs": (_PPI.format(_CR2 + _RUNS), _CR2_WORKS),
+}
+
+
+def corrections(labelled: Iterable[LabelledMetric]) -> dict[str, list[str]]:
+    """Name the judged metrics by how their deltas are corrected.
+
+    Parameters
+    ----------
+    labelled : iterable of LabelledMetric
+
+    Returns
+    -------
+    dict of str to list of str
+        Key of `CORRECTIONS` to the names of metrics.
+    """
+    groups: dict[str, list[str]] = {}
+    for one in labelled:
+        found = one.corrected.interval or (
+            one.audit.corrected and one.audit.corrected.interval
+        )
+        groups.setdefault(found.method if found else "", []).append(one.audit.metric)
+    return groups
 
 
 def judge_section(context: Context) -> Section | None:

@@ -12,6 +12,7 @@ from onechange.display import format_count, format_percent
 from onechange.report.clusters import cluster_sentence
 from onechange.report.context import Context, shown_rates
 from onechange.report.document import Block, Bullets, Column, Paragraph, Section, Table
+from onechange.report.judge import CORRECTIONS, corrections
 from onechange.report.references import REFERENCES, Reference
 from onechange.stats.estimate import Interval
 
@@ -145,6 +146,7 @@ def methods_paragraph(comparison: Comparison) -> MethodsText:
     sentences = [
         *_design(comparison),
         *_intervals(comparison, cited),
+        *_corrections(comparison, cited),
         *_tests(comparison, cited),
         *_slices(comparison, cited),
         *_missing(comparison, cited),
@@ -221,6 +223,12 @@ def _intervals(comparison: Comparison, cited: list[str]) -> Iterator[str]:
     for method, metrics in own.items():
         words = _described(INTERVALS, method, cited)
         yield f"Interval of the variant's own value of {_listed(metrics)}: {words}."
+
+
+def _corrections(comparison: Comparison, cited: list[str]) -> Iterator[str]:
+    for method, metrics in corrections(comparison.labelled).items():
+        words = _described(CORRECTIONS, method, cited)
+        yield f"Rules on {_listed(metrics)} apply to {words}."
 
 
 def _resampling(comparison: Comparison) -> str:
