@@ -13,6 +13,7 @@ from onechange.plan import Metric
 from onechange.stats import choose
 from onechange.stats.cluster import cluster_figures
 from onechange.stats.estimate import Interval, Note
+from onechange.stats.runs import uncounted_runs_notes
 from onechange.stats.trial_quantile import TrialValues
 from onechange.values import VariantValues
 
@@ -116,6 +117,9 @@ def quantile_metric_delta(
                 methods.interval,
                 methods.test,
                 resampling=values.resampling,
+            ),
+            *uncounted_runs_notes(
+                f"{metric.name} {statistic}", (values.runs, values.arm_runs)
             ),
             *found.notes,
         ),

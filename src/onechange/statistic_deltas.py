@@ -28,6 +28,7 @@ from onechange.stats.caveats import unit_notes
 from onechange.stats.cluster import cluster_figures
 from onechange.stats.estimate import Note
 from onechange.stats.ratio import RatioPair
+from onechange.stats.runs import uncounted_runs_notes
 from onechange.values import VariantValues
 
 __all__ = [
@@ -189,7 +190,11 @@ def loss_rate_delta(
         slice_label=slice_label,
         variant_name=variant.name,
     )
-    return replace(delta, statistic="loss_rate", relative=None)
+    scores = variant.metrics[metric.name]
+    told = uncounted_runs_notes(f"{metric.name} loss_rate", (scores.runs,))
+    return replace(
+        delta, statistic="loss_rate", relative=None, notes=(*told, *delta.notes)
+    )
 
 
 def ratio_metric_delta(
@@ -247,7 +252,12 @@ def ratio_metric_delta(
     few = unit_notes(n, clusters, methods.confidence_level)
     enough = clusters is not None or not few
     asked = (metric.name, "ratio", methods.interval, methods.test)
-    notes = (*few, *choose.statistic_misfits(*asked))
+    runs = (top.runs, bottom.runs, top.arm_runs, bottom.arm_runs)
+    notes = (
+        *few,
+        *choose.statistic_misfits(*asked),
+        *uncounted_runs_notes(metric.name, runs),
+    )
     if found.reason is not None:
         notes = (*notes, Note("test-undefined", f"{metric.name}: {found.reason}."))
     return replace(

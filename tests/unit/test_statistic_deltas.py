@@ -225,3 +225,70 @@ def test_the_policy_for_unscored_rows_counts_in_a_quantile(
     assert found.delta.variant == right.delta.variant == 100.0
     for name in ("delta", "baseline", "interval", "variant_interval", "n_pairs"):
         assert getattr(found.delta, name) == getattr(right.delta, name), name
+
+
+def _runs(shifts: tuple[float, ...]) -> pd.DataFrame:
+    """Trials of 300 questions, each moved by its own shift as a whole."""
+    rng = np.random.default_rng(7)
+    base = rng.uniform(0.2, 0.8, 300)
+    noise = rng.normal(0, 0.02, (len(shifts), 300))
+    noise -= noise.mean(axis=1, keepdims=True)
+    parts = [
+        pd.DataFrame(
+            {
+                "question_id": [f"q{i:03d}" for i in range(300)],
+                "trial": trial,
+                "score": base + shift + noise[trial],
+                "calls": 1 + np.arange(300) / 1000,
+            }
+        )
+        for trial, shift in enumerate(shifts)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+STEADY = (_runs((0.0, 0.0, 0.0)), _runs((0.02, 0.02, 0.02)))
+UNSTEADY = (_runs((-0.04, 0.0, 0.04)), _runs((-0.03, 0.02, 0.07)))
+RATIO = oc.Metric("score_per_call", numerator="score", denominator="calls")
+NOT_COUNTED = {
+    "ratio, primary": oc.Plan("score_per_call", metrics=[RATIO]),
+    "ratio, limit": oc.Plan(
+        guardrails=[oc.Guardrail("score_per_call", limit=0.1)], metrics=[RATIO]
+    ),
+    "median, margin": oc.Plan(
+        guardrails=[oc.Guardrail("score", margin=0.1, statistic="p50")]
+    ),
+    "median, limit": oc.Plan(
+        guardrails=[oc.Guardrail("score", limit=0.1, statistic="p50")]
+    ),
+    "loss rate": oc.Plan(
+        guardrails=[oc.Guardrail("score", margin=0.2, statistic="loss_rate")],
+        metrics=[oc.Metric("score", threshold=0.3)],
+    ),
+}
+
+
+@pytest.mark.parametrize("plan", NOT_COUNTED.values(), ids=NOT_COUNTED)
+def test_an_interval_that_counts_no_runs_shows_no_pass_where_runs_differ(
+    plan: oc.Plan,
+) -> None:
+    assert oc.decide(oc.compare(*STEADY, plan)).decision == "ship"
+    decision = oc.decide(oc.compare(*UNSTEADY, plan))
+    (found,) = decision.statuses
+    assert decision.decision == "inconclusive"
+    assert "runs may differ, and this interval does not count runs" in found.reason
+    assert "runs-not-counted" in {note.code for note in found.delta.notes}
+    assert "no number of questions will do" in decision.next_steps[0]
+    assert found.further_questions is None
+
+
+def test_a_point_value_of_this_run_needs_no_other_runs() -> None:
+    rule = oc.Guardrail("score", margin=0.1, statistic="p50", rule="estimate")
+    plan = oc.Plan(guardrails=[rule])
+    assert oc.decide(oc.compare(*UNSTEADY, plan)).decision == "ship"
+
+
+def test_a_failure_is_shown_whether_runs_differ_or_not() -> None:
+    rule = oc.Guardrail("score", limit=0.9, statistic="p50")
+    plan = oc.Plan(guardrails=[rule])
+    assert oc.decide(oc.compare(*UNSTEADY, plan)).decision == "do not ship"

@@ -16,6 +16,7 @@ from onechange.status import Status
 
 __all__ = [
     "HIGH_MISSING_SHARE",
+    "OWN_VALUE",
     "Finding",
     "Scope",
     "guarded",
@@ -23,10 +24,12 @@ __all__ = [
     "no_interval",
     "too_few",
     "too_few_pairs",
+    "uncounted_runs",
     "unmeasured",
 ]
 
 HIGH_MISSING_SHARE = 0.2
+OWN_VALUE = "variant's own value"
 TOO_FEW = ("too-few-questions", "few-clusters")
 
 
@@ -229,8 +232,10 @@ def guarded(
     finding: Finding,
     under: Finding | None,
     subject: str,
+    *,
+    by_interval: bool = True,
 ) -> Finding:
-    """Take back a status that a scale mismatch or missing scores do not support.
+    """Take back a status that scales, missing scores or runs do not support.
 
     Parameters
     ----------
@@ -241,7 +246,9 @@ def guarded(
     under : Finding or None
         What the bounds of missing scores say; None where there are none.
     subject : str
-        What the rule is about.
+        What the rule is about: `OWN_VALUE`, or a delta.
+    by_interval : bool, default True
+        Whether an interval decided, or the point value.
     """
     audit = scope.comparison.audits[scope.position]
     if delta.metric in audit.scale_mismatch:
@@ -250,9 +257,16 @@ def guarded(
             "delta means nothing; rescale one or declare the metric's range"
         )
         return Finding(Status.INCONCLUSIVE, clause)
+    if finding.status is not Status.PASS:
+        return finding
+    if by_interval and uncounted_runs(scope, delta, own=subject == OWN_VALUE):
+        clause = (
+            f"{finding.clause}, but runs may differ, and this interval does not count "
+            "runs; use a mean, or more runs"
+        )
+        return Finding(Status.INCONCLUSIVE, clause)
     lacking, total = missing_questions(scope, delta)
-    agrees = under is not None and under.status is Status.PASS
-    if finding.status is not Status.PASS or agrees:
+    if under is not None and under.status is Status.PASS:
         return finding
     share = lacking / total if total else 0.0
     if share <= HIGH_MISSING_SHARE:
@@ -262,6 +276,29 @@ def guarded(
         f"questions lack a score; {_under_text(delta, under, subject)}"
     )
     return Finding(Status.INCONCLUSIVE, clause)
+
+
+def uncounted_runs(scope: Scope, delta: Delta, *, own: bool) -> bool:
+    """Whether whole runs may differ that the interval of a statistic does not count.
+
+    Parameters
+    ----------
+    scope : Scope
+    delta : Delta
+        Of the mean, whose interval counts them, or of another statistic.
+    own : bool
+        Whether the interval is that of the variant's own value.
+    """
+    if delta.statistic == "mean":
+        return False
+    names = [delta.metric]
+    for metric in scope.comparison.metrics:
+        if metric.name == delta.metric and metric.numerator and metric.denominator:
+            names = [metric.numerator, metric.denominator]
+    known = scope.comparison.values
+    values = [known.get((delta.variant_name, name)) for name in names]
+    runs = [part.arm_runs if own else part.runs for part in values if part is not None]
+    return any(found is not None and found.differ for found in runs)
 
 
 def missing_questions(scope: Scope, delta: Delta) -> tuple[int, int]:

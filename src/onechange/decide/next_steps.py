@@ -10,6 +10,7 @@ from onechange.decide.findings import (
     Scope,
     missing_questions,
     too_few_pairs,
+    uncounted_runs,
 )
 from onechange.decide.goals import Goal, Obstacle, open_parts
 from onechange.decide.sentences import about
@@ -118,12 +119,23 @@ def _before_all(scope: Scope, status: RuleStatus, delta: Delta) -> str | None:
             return f"add questions: {note.text}"
         if note.code == "few-clusters":
             return f"add clusters: {note.text}"
+    if any(uncounted_runs(scope, delta, own=own) for own in _intervals(status)):
+        return (
+            "decide on a mean, whose interval counts runs, or run more trials to see "
+            "whether runs differ at all; no number of questions will do."
+        )
     if any(row.corrected is delta for row in scope.comparison.labelled):
         return (
             "label further questions in both arms; the interval of the corrected delta "
             "narrows with the labels first."
         )
     return None
+
+
+def _intervals(status: RuleStatus) -> list[bool]:
+    """Say for each part of a rule whether the variant's own interval decides it."""
+    about_delta = status.role == "primary" or status.margin is not None
+    return [False] * about_delta + [True] * (status.limit is not None)
 
 
 def _score(scope: Scope, delta: Delta, where: str = "") -> str:

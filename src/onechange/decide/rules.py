@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from onechange.decide.decision import RuleStatus, rule_name
 from onechange.decide.findings import (
+    OWN_VALUE,
     Finding,
     Scope,
     guarded,
@@ -47,7 +48,6 @@ __all__ = ["guardrail_status", "margin_rule_status", "primary_rule_status"]
 
 DELTA = "delta"
 SHARE_OF_BASELINE = "delta as a share of the baseline"
-OWN_VALUE = "variant's own value"
 
 
 def primary_rule_status(scope: Scope, primary: Primary) -> RuleStatus:
@@ -163,9 +163,8 @@ def _margin_findings(
         return
     if rule.rule == "estimate":
         few = too_few_pairs(scope, delta)
-        yield few or guarded(
-            scope, delta, *_estimate_finding(scope, rule.margin, delta)
-        )
+        found = _estimate_finding(scope, rule.margin, delta)
+        yield few or guarded(scope, delta, *found, by_interval=False)
         return
     relative = isinstance(rule.margin, str)
     interval = delta.interval
@@ -294,7 +293,8 @@ def _limit_findings(
             status, limit_clause(status, interval, rule.limit, words)
         )
     under = _limit_under_bounds(rule, rule.limit, delta, words)
-    yield guarded(scope, delta, finding, under, OWN_VALUE)
+    counts = rule.rule != "estimate"
+    yield guarded(scope, delta, finding, under, OWN_VALUE, by_interval=counts)
 
 
 def _limit_under_bounds(

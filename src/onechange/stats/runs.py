@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from onechange.stats.components import (
@@ -23,6 +23,7 @@ __all__ = [
     "paired_run_variance",
     "run_variance",
     "runs_note",
+    "uncounted_runs_notes",
 ]
 
 FEWEST_QUESTIONS = 10  # with two or more trials, to tell runs from answers
@@ -218,6 +219,37 @@ def noise_variance_within(
     0.002
     """
     return sum(variance / k for variance, k in arms) / n_questions
+
+
+def uncounted_runs_notes(
+    subject: str, runs: Iterable[RunVariance | None]
+) -> tuple[Note, ...]:
+    """Say of an interval that does not count runs that whole runs may differ.
+
+    Parameters
+    ----------
+    subject : str
+        What the interval is of.
+    runs : iterable of RunVariance or None
+        How far whole runs differ in the scores behind it.
+
+    Returns
+    -------
+    tuple of Note
+        Code ``runs-not-counted``; empty where no runs differ.
+
+    Examples
+    --------
+    >>> uncounted_runs_notes("latency_ms p95", [None])
+    ()
+    """
+    if not any(part is not None and part.differ for part in runs):
+        return ()
+    text = (
+        f"Whole runs may differ, and the interval of {subject} counts questions alone: "
+        "it is too narrow for what another run would give, and shows no pass."
+    )
+    return (Note("runs-not-counted", text),)
 
 
 def _tells_of_runs(fit: TableFit) -> bool:
