@@ -163,6 +163,20 @@ def test_the_default_text_of_decide_fits_one_screen(tmp_path: Path) -> None:
     assert max(map(len, lines)) <= 100 or lines[-1].startswith("unit:")
 
 
+def test_outputs_make_their_folders_as_pictures_do(tmp_path: Path) -> None:
+    new = tmp_path / "a" / "b"
+    done = run("compare", *ARMS, "--markdown", new / "r.md", "--json", new / "r.json")
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in new.iterdir()) == ["r.json", "r.md"]
+
+
+def test_a_refused_call_takes_the_folders_it_made_away_again(tmp_path: Path) -> None:
+    words = ("--markdown", tmp_path / "a" / "b" / "r.md", "--pictures", tmp_path / "p")
+    done = run("compare", *ARMS, *words, "--slice", "absent")
+    assert done.returncode == 2
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_output_may_not_replace_an_input_or_another_output(tmp_path: Path) -> None:
     for arm in ARMS:
         (tmp_path / arm.name).write_bytes(arm.read_bytes())

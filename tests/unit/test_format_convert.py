@@ -100,8 +100,17 @@ def test_an_unknown_suffix_is_refused_and_leaves_no_file(tmp_path: Path) -> None
 
 def test_a_path_that_cannot_be_written_leaves_no_part_behind(tmp_path: Path) -> None:
     results = _read(tmp_path)
-    with pytest.raises(InputError, match="cannot be written: No such file"):
-        formats.convert(results, tmp_path / "absent" / "rows.jsonl")
+    (tmp_path / "file").write_text("mine", encoding="utf-8")
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(InputError, match="cannot be written: File exists"):
+        formats.convert(results, tmp_path / "file" / "rows.jsonl")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_the_folder_of_the_rows_is_made(tmp_path: Path) -> None:
+    results = _read(tmp_path)
+    formats.convert(results, tmp_path / "a" / "b" / "rows.jsonl")
+    assert (tmp_path / "a" / "b" / "rows.jsonl").stat().st_size > 0
 
 
 def test_the_contents_of_a_file_with_two_systems_are_listed() -> None:

@@ -197,9 +197,17 @@ def test_a_table_that_cannot_take_rows_is_refused(
 def test_a_table_that_is_absent_or_a_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         append_rows(score(LATER), tmp_path / "absent.csv")
-    with pytest.raises(InputError, match="cannot be written"):
-        write_rows(score(LATER), tmp_path / "absent" / "out.csv")
     assert list(tmp_path.iterdir()) == []
+    file = tmp_path / "file"
+    file.write_text("mine", encoding="utf-8")
+    with pytest.raises(InputError, match="cannot be written"):
+        write_rows(score(LATER), file / "out.csv")
+    assert file.read_text(encoding="utf-8") == "mine"
+
+
+def test_the_folder_of_a_new_table_is_made(tmp_path: Path) -> None:
+    write_rows(score(LATER), tmp_path / "a" / "b" / "out.csv")
+    assert (tmp_path / "a" / "b" / "out.csv").stat().st_size > 0
 
 
 def test_the_same_traces_give_the_same_bytes(tmp_path: Path) -> None:

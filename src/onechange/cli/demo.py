@@ -13,7 +13,7 @@ __all__ = ["run_demo"]
 
 
 def run_demo(out: Path) -> None:
-    """Decide on the bundled example and write every kind of output.
+    """Decide on the bundled example; write the report, and its figures as tables.
 
     Parameters
     ----------

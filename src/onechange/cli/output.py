@@ -36,7 +36,8 @@ def outputs(
     Parameters
     ----------
     targets : dict of str to str or None
-        Format name to file (``-`` is stdout; None is not wanted).
+        Format name to file (``-`` is stdout; None is not wanted). Folders that are
+        absent are made, and taken away again when nothing is written.
     stdout : str
         Format for stdout when no target is stdout.
     quiet : bool
@@ -71,17 +72,22 @@ def outputs(
         to_stdout = [stdout]
     check_apart(wanted, inputs)
     opened: dict[str, tuple[Path | None, Path]] = {}
+    made: list[Path] = []
     try:
         for name, target in wanted.items():
             if target != STDOUT:
+                _make_folders(f"--{name} {target}", Path(target).parent, made)
                 opened[name] = _open_beside(name, Path(target))
         if pictures is not None:
-            _make_folder(pictures)
+            _make_folders(f"--pictures {pictures}", pictures, made)
         yield Outputs(opened, to_stdout[0] if to_stdout else None, pictures)
     finally:
         for temporary, _ in opened.values():
             if temporary is not None:
                 temporary.unlink(missing_ok=True)
+        for folder in reversed(made):
+            if not any(folder.iterdir()):
+                folder.rmdir()
 
 
 def input_files(words: dict[str, Any]) -> list[str]:
@@ -206,13 +212,18 @@ def print_out(text: str) -> None:
         ) from error
 
 
-def _make_folder(folder: Path) -> None:
+def _make_folders(option: str, folder: Path, made: list[Path]) -> None:
+    """Make a folder and those above it; add what was not there to `made`."""
+    absent = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        for path in reversed(absent):
+            path.mkdir(exist_ok=True)
+            made.append(path)
+        folder.mkdir(exist_ok=True)  # fails where a file stands in its place
     except OSError as error:
         raise OnechangeError(
-            f"--pictures {folder}: cannot be made ({error.strerror}); name a folder "
-            "that you may write to."
+            f"{option}: the folder {folder} cannot be made ({error.strerror}); name "
+            "a place that you may write to."
         ) from error
 
 
@@ -241,7 +252,7 @@ def _open_beside(name: str, target: Path) -> tuple[Path | None, Path]:
     except OSError as error:
         raise OnechangeError(
             f"--{name} {target}: cannot be written ({error.strerror}); choose a file "
-            "in an existing folder that you may write to."
+            "in a folder that you may write to."
         ) from error
     return Path(temporary), place
 

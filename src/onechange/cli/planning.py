@@ -39,12 +39,13 @@ def plan_init(words: dict[str, Any]) -> None:
         print_out(text)
         return
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except OSError as error:
         raise OnechangeError(
             f"--out {target}: cannot be written ({error.strerror}); choose a file in "
-            "an existing folder that you may write to."
+            "a folder that you may write to."
         ) from error
 
 
@@ -116,20 +117,17 @@ def _picture_target(given: str | None) -> Path | None:
         raise OnechangeError(
             f"--picture {given}: its ending names no picture format; use .svg or .png."
         )
-    if not target.parent.is_dir():
-        raise OnechangeError(
-            f"--picture {given}: the folder does not exist; make it, or name another."
-        )
     return target
 
 
 def _write(target: Path, content: bytes) -> None:
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
     except OSError as error:
         raise OnechangeError(
-            f"{target}: cannot be written ({error.strerror}); choose a file in an "
-            "existing folder that you may write to."
+            f"{target}: cannot be written ({error.strerror}); choose a file in a "
+            "folder that you may write to."
         ) from error
 
 

@@ -123,9 +123,12 @@ def _write_table(stream: IO[str], results: Results) -> None:
 def _replace_file(target: Path, write: Callable[[IO[str]], Any]) -> None:
     temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        with temporary.open("w", encoding="utf-8", newline="") as stream:
-            write(stream)
-        temporary.replace(target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("w", encoding="utf-8", newline="") as stream:
+                write(stream)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise InputError(f"{target}: cannot be written: {error.strerror}.") from error

@@ -124,6 +124,7 @@ def replace_file(path: Path, content: str | bytes) -> None:
         half = ascii(error.object[error.start])
         raise InputError(f"{path}: a text holds half a character ({half})") from error
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         mode = path.stat().st_mode if path.exists() else None
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         temporary = Path(name)
