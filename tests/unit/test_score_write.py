@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -540,3 +542,74 @@ def test_labels_of_a_question_are_no_settings_of_the_arm(
     assert {name for name in found.settings if not name.startswith("score.")} == set()
     names = {name.split(".")[0] for name in found.labels}
     assert {"evidence", "reference", "request", "tags"} <= names
+
+
+def _with_computed_formulas(path: Path, formulas: dict[str, tuple[str, str]]) -> None:
+    """Write formulas with values, as a spreadsheet program does."""
+    book = openpyxl.load_workbook(path)
+    for place, (formula, _) in formulas.items():
+        book.worksheets[0][place] = formula
+    book.worksheets[0]["M3"].number_format = "yyyy-mm-dd"
+    book.save(path)
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    name = "xl/worksheets/sheet1.xml"
+    text = parts[name].decode()
+    for place, (_, value) in formulas.items():
+        kind, _, shown = value.rpartition(":")
+        start = text.index(f'<c r="{place}"')
+        end = text.index("</c>", start)
+        cell = re.sub(r"<v ?/>|<v></v>", f"<v>{shown}</v>", text[start:end])
+        if kind:
+            cell = cell.replace("><f>", f' t="{kind}"><f>', 1)
+        text = text[:start] + cell + text[end:]
+    parts[name] = text.encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+
+
+def test_formulas_of_a_spreadsheet_keep_their_values(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    first = [{"question_id": q, "answer": "x", "reference": "x"} for q in ("a", "b")]
+    write_rows(score(first), path)
+    formulas = {
+        "J1": ('="dou"&"ble"', "str:double"),
+        "J2": ("=1/3*2", "0.66666666666666663"),
+        "J3": ("=1+1", "2"),
+        "K1": ('="word"', "str:word"),
+        "K2": ('="a<b & c"', "str:a&lt;b &amp; c"),
+        "K3": ("=1/0", "e:#DIV/0!"),
+        "L1": ('="good"', "str:good"),
+        "L2": ("=1=1", "b:1"),
+        "L3": ("=1=2", "b:0"),
+        "M1": ('="day"', "str:day"),
+        "M3": ("=DATE(2026,2,3)", "46056"),
+    }
+    _with_computed_formulas(path, formulas)
+    before = openpyxl.load_workbook(path, data_only=True).worksheets[0]
+    assert [before[place].value for place in ("J2", "K2", "L3")] == [
+        pytest.approx(2 / 3),
+        "a<b & c",
+        False,
+    ]
+    append_rows(score([{**first[0], "question_id": "c"}]), path)
+    after = openpyxl.load_workbook(path, data_only=True).worksheets[0]
+    written = openpyxl.load_workbook(path).worksheets[0]
+    for place, (formula, _) in formulas.items():
+        assert written[place].value == formula
+        assert after[place].value == before[place].value, place
+        assert after[place].data_type == before[place].data_type
+    assert after["J4"].value is None
+    read = oc.read(path)
+    assert read.question_id.tolist() == ["a", "b", "c"]
+    np.testing.assert_allclose(read.metrics["double"], [2 / 3, 2, np.nan])
+
+
+def test_a_spreadsheet_computes_its_formulas_again_on_opening(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    record = {"question_id": "a", "answer": "x", "reference": "x"}
+    write_rows(score([record]), path)
+    append_rows(score([{**record, "question_id": "b"}]), path)
+    with zipfile.ZipFile(path) as archive:
+        assert b'fullCalcOnLoad="1"' in archive.read("xl/workbook.xml")

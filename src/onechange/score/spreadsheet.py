@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from onechange.errors import InputError
+from onechange.score.formulas import with_values
 
 __all__ = ["extended", "header", "key_rows", "new_workbook"]
 
@@ -103,16 +104,22 @@ def key_rows(
 
 def extended(
     book: Any,
+    computed: Any,
     new_columns: Sequence[str],
     rows: Iterable[Sequence[Any]],
     n_known: int,
 ) -> bytes:
     """Add columns at the right and rows below the last used row.
 
+    Formulas keep the value that was last computed for them, so that the table can be
+    read; a spreadsheet program computes all of them again when it opens the file.
+
     Parameters
     ----------
     book : openpyxl.Workbook
         Changed in place.
+    computed : openpyxl.Workbook
+        The same, with the values of its formulas.
     new_columns : sequence of str
         Names to add to the header.
     rows : iterable of sequence
@@ -132,7 +139,8 @@ def extended(
     for at, name in enumerate(new_columns, n_known + 1):
         _set(sheet, 1, at, name)
     _fill(sheet, rows, last + 1)
-    return _saved(book)
+    book.calculation.fullCalcOnLoad = True
+    return with_values(_saved(book), book, computed)
 
 
 def _fill(sheet: Any, rows: Iterable[Sequence[Any]], first: int) -> None:

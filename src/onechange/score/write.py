@@ -176,7 +176,8 @@ def append_rows(
         _refuse_repeats(rows, spreadsheet.key_rows(book, known, keys), keys, path)
         new = [name for name in rows.columns if name not in known]
         cells = _cell_rows(rows, (*known, *new))
-        content = spreadsheet.extended(book, new, cells, len(known))
+        computed = open_workbook(path, values=True)
+        content = spreadsheet.extended(book, computed, new, cells, len(known))
     elif suffix in (".csv", ".tsv"):
         table = read_delimited(path, numbers=rows.score_columns)
         _refuse_repeats(rows, table.keys(keys), keys, path)
