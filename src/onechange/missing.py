@@ -16,7 +16,15 @@ from onechange.stats.estimate import Interval
 from onechange.stats.relative import Relative
 from onechange.stats.sample import PairedSample
 
-__all__ = ["bounds", "counted", "filled_means", "outer", "partly_scored", "population"]
+__all__ = [
+    "bounds",
+    "counted",
+    "filled_means",
+    "outer",
+    "own_population",
+    "partly_scored",
+    "population",
+]
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -207,7 +215,7 @@ def bounds(
     )
     if found.n_incomplete == 0:
         return found
-    own = _own_population(pairs.variant, metric.name, applies, everything, questions)
+    own = own_population(pairs.variant, metric.name, applies, everything, questions)
     relative = [_relative(sample, methods) for sample in samples]
     return replace(
         found,
@@ -220,6 +228,38 @@ def bounds(
             *(_own_interval(filled, own, methods) for filled in (worst, best))
         ),
     )
+
+
+def own_population(
+    arm: ArmTable,
+    metric: str,
+    applies: BoolArray,
+    everything: bool,
+    questions: BoolArray | None,
+) -> BoolArray:
+    """Questions that count for an arm's own value, missing scores filled.
+
+    Parameters
+    ----------
+    arm : ArmTable
+        Rows of the arm.
+    metric : str
+        Name of the metric.
+    applies : ndarray of bool, shape (n_questions,)
+        The questions of the delta, from `population`.
+    everything : bool
+        Also questions that are unscored by design.
+    questions : ndarray of bool, shape (n_questions,), or None
+        The questions of a slice.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_questions,)
+    """
+    n = applies.size
+    there = np.bincount(arm.question, minlength=n) > 0
+    own = there if everything else there & (_touched(arm, metric, n) | applies)
+    return np.asarray(own if questions is None else own & questions, dtype=np.bool_)
 
 
 def outer(worst: Interval | None, best: Interval | None) -> Interval | None:
@@ -254,20 +294,6 @@ def _touched(arm: ArmTable, metric: str, n_questions: int) -> BoolArray:
         rows |= arm.status == FAILED
     found = np.bincount(arm.question[rows], minlength=n_questions) > 0
     return np.asarray(found, dtype=np.bool_)
-
-
-def _own_population(
-    arm: ArmTable,
-    metric: str,
-    applies: BoolArray,
-    everything: bool,
-    questions: BoolArray | None,
-) -> BoolArray:
-    """Questions that count for an arm's own value, missing scores filled."""
-    n = applies.size
-    there = np.bincount(arm.question, minlength=n) > 0
-    own = there if everything else there & (_touched(arm, metric, n) | applies)
-    return np.asarray(own if questions is None else own & questions, dtype=np.bool_)
 
 
 def _filled(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from onechange.decide.decision import RuleStatus, rule_names
 from onechange.decide.findings import Scope
+from onechange.decide.withheld import withheld_pass
 from onechange.delta import Delta, MetricValues
 from onechange.missing import filled_means, population
 from onechange.pairs import ArmTable, Pairs
@@ -73,7 +74,13 @@ def with_stability(
     return replace(
         status,
         tipping=_tipping(scope, rule, analysis, scores, reported, values, questions),
-        fragility=fragility(rule, scores, reported, analysis),
+        fragility=fragility(
+            rule,
+            scores,
+            reported,
+            analysis,
+            withheld=withheld_pass(scope, rule, delta, values, questions, analysis),
+        ),
     )
 
 

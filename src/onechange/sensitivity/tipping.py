@@ -134,7 +134,12 @@ def tipping_point(
 
 
 def fragility(
-    rule: Primary | Guardrail, scores: Scores, reported: Status, analysis: Analysis
+    rule: Primary | Guardrail,
+    scores: Scores,
+    reported: Status,
+    analysis: Analysis,
+    *,
+    withheld: Callable[[FloatArray, bool], bool] | None = None,
 ) -> Fragility | None:
     """Set answers of the variant to an end until the status changes.
 
@@ -148,6 +153,9 @@ def fragility(
         Their status; answers are set to their best for ``fail``, else to their worst.
     analysis : Analysis
         Level and name of the interval.
+    withheld : callable, optional
+        Whether missing scores take back a pass of such scores of the variant, and
+        whether a quick look will do.
 
     Returns
     -------
@@ -176,7 +184,10 @@ def fragility(
             variant = scores.variant.copy()
             variant[order[:count]] = wanted
             altered = scores.with_variant(variant)
-            return mean_status(rule, altered, analysis, quick=quick)
+            status = mean_status(rule, altered, analysis, quick=quick)
+            if status is not Status.PASS or withheld is None:
+                return status
+            return Status.INCONCLUSIVE if withheld(variant, quick) else status
 
         count = _first(status_at, reported, int(order.size))
         return count, None if count is None else status_at(count)
