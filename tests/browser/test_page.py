@@ -389,7 +389,8 @@ return poor;
 def test_a_phone_shows_every_figure_without_scrolling_sideways(page: Reader) -> None:
     size = {"width": 375, "height": 800, "deviceScaleFactor": 1, "mobile": True}
     page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    cells = "table.forest tbody *, #questions-table td, .rules td"
+    page.run("document.querySelectorAll('details').forEach(d => d.open = true)")
+    cells = "table.forest tbody *, #questions-table td, .stacked td, .stacked caption"
     beside = page.run(BESIDE, cells, 375)
     shown = [cell.is_displayed() for cell in page.all("table.forest .interval")]
     named = page.one(f"{ROWS} td:nth-child(6)").get_attribute("data-label")
@@ -397,6 +398,74 @@ def test_a_phone_shows_every_figure_without_scrolling_sideways(page: Reader) -> 
     assert beside == []
     assert all(shown)
     assert named == "delta"
+
+
+def test_a_phone_shows_delta_and_interval_of_every_metric(
+    browser: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "compared.html"
+    base, other = _arms(60)
+    oc.write_report(oc.compare(base, other, oc.Plan("correct")), path)
+    reader = Reader(browser, path)
+    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    reader.open()
+    rows = reader.all("#metrics > .scroll tbody tr")
+    beside = reader.run(BESIDE, "#metrics > .scroll td", 390)
+    found = [
+        [
+            cell.is_displayed()
+            for cell in row.find_elements("css selector", "td")
+            if cell.get_attribute("data-label") in ("delta", "95 % interval")
+        ]
+        for row in rows
+    ]
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert found == [[True, True]] * len(rows) != []
+    assert beside == []
+
+
+def test_answers_fill_the_width_of_a_phone(page: Reader) -> None:
+    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    page.one(f"{ROWS} .open").click()
+    widths = page.run(
+        "return ['.panel', '.trial'].map(css =>"
+        " document.querySelector(css).getBoundingClientRect().width)"
+    )
+    page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    panel, card = widths
+    assert card > 0.9 * panel
+
+
+def test_a_label_written_from_the_right_leaves_its_sentence_in_order(
+    browser: Any, tmp_path: Path
+) -> None:
+    label = "\u05e2\u05d1\u05e8\u05d9\u05ea"
+    base, other = _arms(60)
+    kinds = np.where(np.arange(60) < 4, label, "other")
+    path = tmp_path / "right.html"
+    plan = oc.Plan("correct", slices=["kind"])
+    result = oc.compare(base.assign(kind=kinds), other.assign(kind=kinds), plan)
+    oc.write_report(result, path)
+    reader = Reader(browser, path)
+    reader.open()
+    # Where the count behind the label stands: to the right of it, not to the left.
+    places = reader.run(
+        """
+        const found = [];
+        for (const node of document.querySelectorAll("#slices p bdi")) {
+          const count = document.createRange();
+          count.setStart(node.nextSibling, 0);
+          count.setEnd(node.nextSibling, 4);
+          found.push([node.getBoundingClientRect().right,
+                      count.getBoundingClientRect().left]);
+        }
+        return found;
+        """
+    )
+    assert places
+    assert all(left >= right - 1 for right, left in places)
 
 
 def test_a_long_label_leaves_the_figures_in_sight(browser: Any, tmp_path: Path) -> None:

@@ -382,3 +382,31 @@ def test_the_trials_are_drawn_once() -> None:
     section = re.search(r'<section id="trials".*?</section>', text, flags=re.S)
     assert section is not None
     assert section.group().count("mean of each trial") == 1
+
+
+def test_the_line_under_a_link_lies_below_its_underscores() -> None:
+    fonts = pytest.importorskip("matplotlib.ft2font")
+    from matplotlib import get_data_path
+
+    font = fonts.FT2Font(f"{get_data_path()}/fonts/ttf/DejaVuSans.ttf")
+    glyph = font.load_char(ord("_"), flags=fonts.LoadFlags.NO_SCALE)
+    depth = -glyph.bbox[1] / font.units_per_EM
+    page = render_html(builders.decision())
+    offsets = re.findall(r"text-underline-offset: ([.\d]+)em", page)
+    assert len(offsets) >= 2
+    assert all(float(offset) > depth for offset in offsets)
+
+
+@pytest.mark.parametrize(
+    ("label", "isolated"),
+    [
+        ("\u05e2\u05d1\u05e8\u05d9\u05ea", "<bdi>\u05e2\u05d1\u05e8\u05d9\u05ea</bdi>"),
+        ("a \u0628\u062a-\u062b 7", "a <bdi>\u0628\u062a-\u062b</bdi> 7"),
+        ("\u0628<b> \u062b", "<bdi>\u0628</bdi>&lt;b&gt; <bdi>\u062b</bdi>"),
+    ],
+)
+def test_words_written_from_the_right_are_isolated(label: str, isolated: str) -> None:
+    rule = builders.rule(reason=f"In {label} (3) it passes.")
+    page = render_html(builders.decision(statuses=(rule,), reason=f"See {label}: 4."))
+    assert f"<li>In {isolated} (3) it passes.</li>" in page
+    assert f'<p class="lead">See {isolated}: 4.</p>' in page

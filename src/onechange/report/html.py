@@ -52,6 +52,12 @@ _MORE = {
     "notes": "Notes of single slices",
 }
 
+# Words of right-to-left scripts, with the spaces and hyphens between them.
+_RIGHT = (
+    r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
+    r"\U00010800-\U00010fff\U0001e800-\U0001eeff]"
+)
+_FROM_THE_RIGHT = re.compile(rf"{_RIGHT}+(?:[ -]+{_RIGHT}+)*")
 SHOWN_SLICES = 30  # of a forest plot; the others are unfolded
 
 Json = dict[str, Any]
@@ -127,7 +133,12 @@ def _environment() -> jinja2.Environment:
         safe = str(escape(escape_invisible(text)))
         for joint in "_./":
             safe = safe.replace(joint, f"{joint}<wbr>")
-        return Markup(re.sub(" (?=[↑↓])", "\N{NO-BREAK SPACE}", safe))
+        return isolated(Markup(re.sub(" (?=[↑↓])", "\N{NO-BREAK SPACE}", safe)))
+
+    def isolated(text: str) -> Markup:
+        """Keep what is written from the right from turning the words around it."""
+        safe = text if isinstance(text, Markup) else escape(escape_invisible(text))
+        return Markup(_FROM_THE_RIGHT.sub(r"<bdi>\g<0></bdi>", str(safe)))
 
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_template),
@@ -138,6 +149,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters["breakable"] = breakable
+    environment.filters["isolated"] = isolated
     environment.filters["visible"] = escape_invisible
     environment.filters["middle"] = lambda text, width: shorten_middle(
         escape_invisible(text), width
