@@ -100,6 +100,24 @@ def test_a_set_that_was_seen_before_is_not_held_out() -> None:
     assert {row["check"]: row["count"] for row in clean.to_dicts()}["shared ids"] == 0
 
 
+def test_a_text_under_the_same_id_is_shared() -> None:
+    mine = [
+        {"question_id": "d1", "question": "What was revenue in 2020?"},
+        {"question_id": "d2", "question": "Who leads the firm of the example?"},
+    ]
+    theirs = [mine[0], {"question_id": "d2", "question": "How many people work there?"}]
+    overlap = audit_question_set(mine, other=theirs).overlap
+    assert overlap is not None
+    assert overlap.same_id == ("d1", "d2")
+    assert overlap.same_text == (("d1", "d1"),)
+    assert audit_question_set(mine, other=mine).overlap is not None
+    itself = {
+        r["check"]: r["count"] for r in audit_question_set(mine, other=mine).to_dicts()
+    }
+    assert (itself["shared ids"], itself["shared texts"]) == (2, 2)
+    assert audit_question_set(mine).duplicates == ()
+
+
 def test_a_column_that_no_trace_has_is_refused() -> None:
     with pytest.raises(InputError, match=r"no trace has a field topic .*found: type"):
         audit_question_set(RECORDS, categories=["topic"])

@@ -13,6 +13,7 @@ from onechange.errors import InputError, PlanError
 from onechange.score import (
     ScoreOptions,
     TraceFields,
+    audit_question_set,
     load_options,
     parse_trace,
     read_traces,
@@ -259,6 +260,8 @@ def test_an_empty_error_is_no_error(nothing: object) -> None:
         ({"correct": 1, "scores": {"correct": 0}}, "remove one of the two"),
         ({"reference": ["a", 2]}, r"reference\[1\] is 2; expected a text"),
         ({"cosines": []}, "cosines is empty; expected a list of numbers"),
+        ({"status": "answered", "answer": "x", "error": "timeout"}, "a run that broke"),
+        ({"status": "insufficient_evidence", "error": "timeout"}, "error is 'timeout'"),
     ],
 )
 def test_a_trace_that_contradicts_itself_is_refused(
@@ -301,3 +304,32 @@ def test_a_gzip_file_of_traces_is_read(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(b"[]")[:-9])
     with pytest.raises(InputError, match="gzip data"):
         read_traces(path)
+
+
+def test_a_blank_reference_is_no_reference() -> None:
+    for blank in ("", "  ", ["", ""], []):
+        trace = parse_trace({"question_id": "a", "answer": "x", "reference": blank})
+        assert trace.reference == ()
+    kept = parse_trace({"question_id": "a", "answer": "x", "reference": ["", "y"]})
+    assert kept.reference == ("y",)
+    records = [
+        {"question_id": "a", "answer": "x", "reference": ""},
+        {"question_id": "b", "answer": "x", "reference": "x"},
+    ]
+    rows = score(records)
+    assert rows.rows[0]["exact_match"] is None
+    assert rows.reasons[0]["token_f1"] == "no reference answer"
+    assert rows.summaries[0].n_scored == 1
+    assert audit_question_set(records).without_reference == ("a",)
+
+
+def test_traces_with_and_without_a_trial_are_no_table(tmp_path: Path) -> None:
+    records = [
+        {"question_id": "a", "trial": 1, "answer": "x", "reference": "x"},
+        {"question_id": "b", "answer": "x", "reference": "x"},
+    ]
+    path = _write(tmp_path / "t.jsonl", records)
+    expected = r"t\.jsonl:2: question 'b' has no trial.*t\.jsonl:1: trial '1'"
+    with pytest.raises(InputError, match=expected):
+        score(path)
+    assert len(read_traces(path)) == 2  # an audit counts them

@@ -613,3 +613,17 @@ def test_a_spreadsheet_computes_its_formulas_again_on_opening(tmp_path: Path) ->
     append_rows(score([{**record, "question_id": "b"}]), path)
     with zipfile.ZipFile(path) as archive:
         assert b'fullCalcOnLoad="1"' in archive.read("xl/workbook.xml")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".xlsx"])
+def test_rows_with_and_without_trials_do_not_join_one_run(
+    tmp_path: Path, suffix: str
+) -> None:
+    path = tmp_path / f"t{suffix}"
+    record = {"question_id": "a", "answer": "x", "reference": "x"}
+    write_rows(score([{**record, "trial": 1}]), path)
+    before = path.read_bytes()
+    with pytest.raises(InputError, match=r"have trial '1' \(question 'a'\), unlike"):
+        append_rows(score([{**record, "question_id": "b"}]), path)
+    assert path.read_bytes() == before
+    append_rows(score([{**record, "question_id": "b", "trial": 1}]), path)

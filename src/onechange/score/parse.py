@@ -110,7 +110,13 @@ def _settle_status(
     """Fill the status where it follows, and refuse an answer that is none."""
     status = values.get("status")
     answer = values.get("answer")
-    if status is None and values.get("error") is not None:
+    error = values.get("error")
+    if error is not None and status not in (None, FAILED):
+        raise FieldError(
+            f"status is {status!r}, but error is {error!r:.60}; a run that broke is "
+            "failed, and one that did not has no error"
+        )
+    if status is None and error is not None:
         values["status"] = status = FAILED
     if status is None and answer is not None and answer.strip():
         values["status"] = ANSWERED
@@ -191,8 +197,9 @@ def _flag(name: str, value: Any, fields: TraceFields) -> bool:
 
 
 def _reference(name: str, value: Any, fields: TraceFields) -> tuple[str, ...]:
+    """Read accepted answers; a blank one is none: nothing can be measured by it."""
     if isinstance(value, str):
-        return (value,)
+        return (value,) if value.strip() else ()
     if not isinstance(value, list):
         raise FieldError(
             f"{name} is {_kind(value)}; expected a text or a list of texts"
@@ -200,7 +207,7 @@ def _reference(name: str, value: Any, fields: TraceFields) -> tuple[str, ...]:
     for i, text in enumerate(value):
         if not isinstance(text, str):
             raise FieldError(f"{name}[{i}] is {_kind(text)}; expected a text")
-    return tuple(value)
+    return tuple(text for text in value if text.strip())
 
 
 def _unit_interval(name: str, value: Any, fields: TraceFields) -> float:

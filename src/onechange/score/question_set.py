@@ -36,9 +36,9 @@ class SetOverlap:
     same_id : tuple of str
         Ids in both sets.
     same_text : tuple of (str, str)
-        Other ids, same question text after normalisation.
+        Same question text after normalisation, under the same id or another.
     near_text : tuple of (str, str)
-        Other ids, nearly the same words.
+        Nearly the same words, under the same id or another.
     """
 
     same_id: tuple[str, ...]
@@ -276,13 +276,11 @@ def _similar(questions: Sequence[Trace], near: float) -> tuple[IdPairs, IdPairs]
 def _by_text(
     pairs: Iterable[SimilarPair], left: Sequence[Trace], right: Sequence[Trace]
 ) -> tuple[IdPairs, IdPairs]:
-    """Pairs of other ids: those with the same text, and those nearly so."""
+    """Pairs of ids: those with the same text, and those nearly so."""
     same: list[tuple[str, str]] = []
     alike: list[tuple[str, str]] = []
     for pair in pairs:
         one, other = left[pair.first], right[pair.second]
-        if one.question_id == other.question_id:
-            continue
         equal = normalise(one.question or "") == normalise(other.question or "")
         (same if equal else alike).append((one.question_id, other.question_id))
     return tuple(same), tuple(alike)

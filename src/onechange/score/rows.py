@@ -125,9 +125,9 @@ def score(
     options = ScoreOptions() if options is None else options
     with _collector_paused():
         if isinstance(traces, str | Path):
-            records = read_traces(traces, options=options)
+            records = read_traces(traces, options=options, one_form=True)
         else:
-            records = parse_traces(traces, options=options)
+            records = parse_traces(traces, options=options, one_form=True)
         return _score_all(records, options)
 
 

@@ -22,7 +22,10 @@ _HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")  # an escape that may stand a
 
 
 def read_traces(
-    path: str | Path, *, options: ScoreOptions | None = None
+    path: str | Path,
+    *,
+    options: ScoreOptions | None = None,
+    one_form: bool = False,
 ) -> tuple[Trace, ...]:
     """Read a JSON Lines file of traces.
 
@@ -33,6 +36,8 @@ def read_traces(
         over.
     options : ScoreOptions, optional
         Names of the fields and treatment of empty answers.
+    one_form : bool
+        Whether all traces must have a trial, or none, as the rows of a table do.
 
     Returns
     -------
@@ -46,13 +51,15 @@ def read_traces(
         question and trial occurs twice; the message names file and line.
     """
     path = Path(path)
-    return _checked(_lines(path), ScoreOptions() if options is None else options)
+    options = ScoreOptions() if options is None else options
+    return _checked(_lines(path), options, one_form=one_form)
 
 
 def parse_traces(
     records: Iterable[Mapping[str, Any] | Trace],
     *,
     options: ScoreOptions | None = None,
+    one_form: bool = False,
 ) -> tuple[Trace, ...]:
     """Check records that are in memory already.
 
@@ -62,6 +69,8 @@ def parse_traces(
         JSON objects, or traces.
     options : ScoreOptions, optional
         Names of the fields and treatment of empty answers.
+    one_form : bool
+        Whether all traces must have a trial, or none, as the rows of a table do.
 
     Returns
     -------
@@ -73,7 +82,8 @@ def parse_traces(
         If a record is not valid, or a question and trial occurs twice.
     """
     numbered = ((f"record {i}", record) for i, record in enumerate(records, 1))
-    return _checked(numbered, ScoreOptions() if options is None else options)
+    options = ScoreOptions() if options is None else options
+    return _checked(numbered, options, one_form=one_form)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -133,7 +143,7 @@ def _record(line: str, name: str, number: int) -> Any:
 
 
 def _checked(
-    records: Iterable[tuple[str, Any]], options: ScoreOptions
+    records: Iterable[tuple[str, Any]], options: ScoreOptions, *, one_form: bool
 ) -> tuple[Trace, ...]:
     traces: list[Trace] = []
     places: dict[tuple[str, str | None], str] = {}
@@ -162,6 +172,8 @@ def _checked(
     if not traces:
         raise InputError("there is no trace to score; expected at least one record")
     _check_statuses(traces, places)
+    if one_form:
+        _check_trials(traces, places)
     return tuple(traces)
 
 
@@ -178,3 +190,19 @@ def _check_statuses(
                 f"{place}: question {trace.question_id!r}: neither answer nor status, "
                 "though other traces have them; say insufficient_evidence or failed"
             )
+
+
+def _check_trials(
+    traces: list[Trace], places: Mapping[tuple[str, str | None], str]
+) -> None:
+    """Refuse traces with and without a trial: their rows would be no table."""
+    without = [trace for trace in traces if trace.trial is None]
+    if not without or len(without) == len(traces):
+        return
+    place = places[without[0].question_id, None]
+    named = next(trace for trace in traces if trace.trial is not None)
+    raise InputError(
+        f"{place}: question {without[0].question_id!r} has no trial, though other "
+        f"traces have one ({places[named.question_id, named.trial]}: trial "
+        f"{named.trial!r}); give every trace its trial, or none"
+    )

@@ -275,6 +275,7 @@ def _refuse_repeats(
 ) -> None:
     present = set(existing)
     trials = {(key[0], *key[2:]): key[1] for key in present}
+    runs = {key[2:]: key for key in sorted(present)}
     for row in rows.rows:
         key = tuple(_key_text(row.get(name)) for name in keys)
         escaped = tuple(escape_csv(part) for part in key)
@@ -293,6 +294,13 @@ def _refuse_repeats(
             raise InputError(
                 f"{path}: question {key[0]!r} is there already, {there}; the new row "
                 f"({which}) would be another trial of it only if both name theirs"
+            )
+        other = runs.get(key[2:])
+        if other is not None and bool(other[1]) != bool(key[1]):
+            there = f"trial {other[1]!r}" if other[1] else "no trial"
+            raise InputError(
+                f"{path}: its rows have {there} (question {other[0]!r}), unlike the "
+                f"new row ({which}); rows of one run all name their trial, or none does"
             )
 
 
