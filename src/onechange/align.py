@@ -22,6 +22,7 @@ from onechange.caveats import (
 )
 from onechange.errors import InputError, PairingError
 from onechange.ledger import (
+    HIGH_MISSING_SHARE,
     Audit,
     MetricAudit,
     SettingChange,
@@ -305,6 +306,14 @@ def _coverage_notes(audit: Audit, differing: Sequence[str]) -> list[Note]:
     if parts:
         text = f"Questions left out, as they are in one arm: {'; '.join(parts)}."
         notes.append(Note("unmatched-questions", text))
+    if audit.share_unmatched > HIGH_MISSING_SHARE:
+        count, total = len(audit.only_baseline), audit.questions[0]
+        text = (
+            f"{100 * audit.share_unmatched:.0f} % of the questions of "
+            f"{audit.baseline_name} ({count} of {total}) are not in "
+            f"{audit.variant_name}: what it would do on them is not known."
+        )
+        notes.append(Note("high-missing-share", text))
     if audit.not_comparable:
         count = len(audit.not_comparable)
         who = (

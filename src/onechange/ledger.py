@@ -16,6 +16,7 @@ from onechange.results import ANSWERED, FAILED, UNSCORED
 from onechange.stats.estimate import Note
 
 __all__ = [
+    "HIGH_MISSING_SHARE",
     "Audit",
     "MetricAudit",
     "SettingChange",
@@ -26,6 +27,7 @@ __all__ = [
 ]
 
 BoolArray = NDArray[np.bool_]
+HIGH_MISSING_SHARE = 0.2  # above it a pass needs more than the pairs at hand
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,12 @@ class Audit(TableMixin):
     notes: tuple[Note, ...] = ()
     rows_paired: tuple[int, int] = (0, 0)
     scale_mismatch: tuple[str, ...] = ()
+
+    @property
+    def share_unmatched(self) -> float:
+        """Share of the baseline's questions that the variant was not run on."""
+        total = self.questions[0]
+        return len(self.only_baseline) / total if total else 0.0
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return the ledger as rows: what is counted, and how often in each arm.

@@ -13,6 +13,7 @@ from onechange.composition import Composition
 from onechange.delta import metric_delta
 from onechange.deltas import Bounds, Delta
 from onechange.families import Family, FamilyMember, adjust_family
+from onechange.ledger import HIGH_MISSING_SHARE
 from onechange.plan import Metric, Plan
 from onechange.score_bounds import statistic_bounds
 from onechange.statistic_deltas import (
@@ -33,8 +34,6 @@ __all__ = [
     "rate_deltas",
     "with_compositions",
 ]
-
-HIGH_MISSING_SHARE = 0.2
 
 
 def overall_deltas(

@@ -9,6 +9,7 @@ from onechange.compare import Comparison
 from onechange.decide.sentences import Wording
 from onechange.delta import Delta
 from onechange.display import format_count, format_number, format_percent
+from onechange.ledger import HIGH_MISSING_SHARE
 from onechange.plan import BUILT_IN_RATES, Analysis, Plan, parse_slice, relative_margin
 from onechange.stats.caveats import unit_notes
 from onechange.stats.estimate import Note
@@ -28,7 +29,6 @@ __all__ = [
     "unmeasured",
 ]
 
-HIGH_MISSING_SHARE = 0.2
 OWN_VALUE = "variant's own value"
 TOO_FEW = ("too-few-questions", "few-clusters")
 
@@ -263,6 +263,13 @@ def guarded(
         clause = (
             f"{finding.clause}, but runs may differ, and this interval does not count "
             "runs; use a mean, or more runs"
+        )
+        return Finding(Status.INCONCLUSIVE, clause)
+    if audit.share_unmatched > HIGH_MISSING_SHARE:
+        clause = (
+            f"{finding.clause}, but {format_percent(audit.share_unmatched, 0)} of the "
+            f"{format_count(audit.questions[0])} questions of the baseline are not in "
+            "the variant"
         )
         return Finding(Status.INCONCLUSIVE, clause)
     lacking, total = missing_questions(scope, delta)

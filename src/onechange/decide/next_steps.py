@@ -64,7 +64,8 @@ def _next_step(scope: Scope, status: RuleStatus) -> tuple[int | None, str]:
         return None, before_all
     parts = [] if status.rule == "estimate" else list(open_parts(status, delta))
     if not parts:
-        return None, "only missing scores stand in the way: " + _score(scope, delta)
+        missing = _too_many_missing(scope, delta) or _score(scope, delta)
+        return None, f"only missing scores stand in the way: {missing}"
     needs = [_need(scope, delta, part, alone=len(parts) == 1) for part in parts]
     worst = max(range(len(parts)), key=lambda i: needs[i][0])
     _, further, text = needs[worst]
@@ -72,7 +73,8 @@ def _next_step(scope: Scope, status: RuleStatus) -> tuple[int | None, str]:
     for i, part in enumerate(parts):
         if i != worst and not obstacle:
             text = text.rstrip(".") + f"; the {part.part} needs fewer."
-    return further, text + _too_many_missing(scope, delta)
+    missing = _too_many_missing(scope, delta)
+    return further, f"{text} Also {missing}" if missing else text
 
 
 def _slice_row(scope: Scope, status: RuleStatus) -> Delta | None:
@@ -145,11 +147,17 @@ def _score(scope: Scope, delta: Delta, where: str = "") -> str:
 
 
 def _too_many_missing(scope: Scope, delta: Delta) -> str:
-    """Ask for the missing scores as well where they forbid a pass."""
+    """Ask for the missing scores where they forbid a pass."""
+    audit = scope.comparison.audits[scope.position]
+    if audit.share_unmatched > HIGH_MISSING_SHARE:
+        return (
+            f"run the variant on the {format_count(len(audit.only_baseline))} "
+            "questions of the baseline that it lacks."
+        )
     lacking, total = missing_questions(scope, delta)
     if not total or lacking / total <= HIGH_MISSING_SHARE:
         return ""
-    return " Also " + _score(scope, delta)
+    return _score(scope, delta)
 
 
 def _need(

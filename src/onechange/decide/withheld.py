@@ -61,6 +61,8 @@ def withheld_pass(
     rule that asks for one end passes with the filling that is worst for it; an
     equivalence with both.
     """
+    if scope.comparison.audits[scope.position].share_unmatched > HIGH_MISSING_SHARE:
+        return _always
     lacking, total = missing_questions(scope, delta)
     if not total or lacking / total <= HIGH_MISSING_SHARE:
         return None
@@ -88,7 +90,7 @@ def withheld_pass(
 
 
 def _always(_variant: FloatArray, _quick: bool) -> bool:
-    """Without a declared range there are no bounds that could agree."""
+    """Whatever is scored: unmatched questions, or no range, leave no bounds to agree."""
     return True
 
 
