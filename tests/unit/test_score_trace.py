@@ -169,6 +169,77 @@ parse_error = "failed"
     assert rows.rows[1]["status"] == "failed"
 
 
+FINANCEBENCH = """
+[score]
+k = [5]
+[trace]
+evidence_page_base = 0
+[trace.fields]
+question_id = "financebench_id"
+answer = "output.text"
+reference = "answer"
+[trace.items]
+document = "doc_name"
+[trace.evidence]
+page = "evidence_page_num"
+[trace.results]
+page = "page_num"
+"""
+
+
+def _financebench_row() -> dict[str, Any]:
+    return {
+        "financebench_id": "financebench_id_03029",
+        "answer": "$1577.00",
+        "evidence": [{"doc_name": "3M_2018_10K", "evidence_page_num": 59}],
+        "retrieved": [
+            {"doc_name": "3M_2018_10K", "page_num": 61},
+            {"doc_name": "3M_2018_10K", "page_num": 60},
+        ],
+        "output": {"text": "Capex was $1,577."},
+    }
+
+
+def test_labels_and_results_may_have_keys_of_their_own(tmp_path: Path) -> None:
+    toml = tmp_path / "financebench.toml"
+    toml.write_text(FINANCEBENCH, encoding="utf-8")
+    rows = score([_financebench_row()], options=load_options(toml))
+    assert rows.rows[0]["evidence"] == [["3M_2018_10K", 60]]
+    assert rows.rows[0]["page_rr_at_5"] == 0.5  # page 60 is the second result
+    assert rows.rows[0]["numeric_match"] == 1.0
+    citations = TraceFields(items={"document": "doc"}, evidence={"document": "d"})
+    trace = parse_trace(
+        {"question_id": "q", "evidence": [{"d": "x"}], "cited": [{"doc": "y"}]},
+        fields=citations,
+    )
+    assert (trace.evidence, trace.cited) == ({"x": 1.0}, ("y",))
+
+
+@pytest.mark.parametrize(
+    ("line", "fact"),
+    [
+        (
+            'page = "evidence_page_num"',
+            r"evidence\[0\] has no page, but evidence_page_",
+        ),
+        (
+            'page = "page_num"',
+            r"retrieved\[0\] has no page, but page_num.*\[trace.resul",
+        ),
+    ],
+)
+def test_a_page_under_another_key_does_not_become_a_document(
+    tmp_path: Path, line: str, fact: str
+) -> None:
+    toml = tmp_path / "financebench.toml"
+    toml.write_text(FINANCEBENCH.replace(line, ""), encoding="utf-8")
+    with pytest.raises(InputError, match=fact):
+        score([_financebench_row()], options=load_options(toml))
+    counted = {"document": "d", "page_count": 120}
+    trace = parse_trace({"question_id": "q", "evidence": [counted]})
+    assert trace.evidence == {"d": 1.0}
+
+
 def test_evidence_may_count_pages_differently() -> None:
     fields = TraceFields(evidence_page_base=0)
     trace = parse_trace(
@@ -187,6 +258,8 @@ def test_evidence_may_count_pages_differently() -> None:
         ({"fields": {"anwser": "a"}}, "anwser: unknown key; did you mean answer"),
         ({"fields": {"answer": 1}}, "answer = 1: expected a field name"),
         ({"fields": "x"}, "fields: expected a table"),
+        ({"evidence": "x"}, "evidence: expected a table"),
+        ({"results": {"pgae": "p"}}, "pgae: unknown key; did you mean page"),
         ({"statuses": {"x": "bad"}}, "x = 'bad': expected answered"),
         ({"page_base": 2}, "page_base = 2: expected 0 or 1"),
     ],

@@ -7,8 +7,10 @@ The mapping is the ``[trace]`` section of a TOML file::
     [trace.fields]
     question_id = "financebench_id"
     answer = "output.text"             # a dot reaches into an object
-    [trace.items]                      # keys inside evidence and ranked lists
+    [trace.items]                      # keys inside evidence, ranked lists, citations
     id = "chunk_id"
+    [trace.evidence]                   # where labels have other keys than the rest
+    page = "evidence_page_num"
     [trace.claims]
     label = "verdict"
     [trace.statuses]
@@ -59,6 +61,7 @@ TRACE_FIELDS = (
     "category",
 )
 ITEM_KEYS = ("id", "document", "page", "text", "grade")
+_TABLES = ("fields", "items", "evidence", "results", "claims", "statuses")
 CLAIM_KEYS = ("text", "label", "step", "cited", "supporting", "needs_citation")
 
 
@@ -72,7 +75,11 @@ class TraceFields:
         Field of `TRACE_FIELDS` to the name in the file; a dot reaches into an
         object. A field not named here has its own name.
     items : mapping of str to str
-        Key of `ITEM_KEYS` to the name inside evidence and ranked lists.
+        Key of `ITEM_KEYS` to the name inside evidence, ranked lists and citations.
+    evidence, results : mapping of str to str
+        The same for the labelled evidence alone, and for the ranked lists
+        (candidates, retrieved, selected) alone; what they do not name is as in
+        `items`.
     claims : mapping of str to str
         Key of `CLAIM_KEYS` to the name inside a claim.
     statuses : mapping of str to str
@@ -91,6 +98,8 @@ class TraceFields:
 
     fields: Mapping[str, str] = field(default_factory=dict)
     items: Mapping[str, str] = field(default_factory=dict)
+    evidence: Mapping[str, str] = field(default_factory=dict)
+    results: Mapping[str, str] = field(default_factory=dict)
     claims: Mapping[str, str] = field(default_factory=dict)
     statuses: Mapping[str, str] = field(default_factory=dict)
     page_base: int = 1
@@ -98,7 +107,8 @@ class TraceFields:
 
     def __post_init__(self) -> None:
         _check_names("trace.fields", self.fields, TRACE_FIELDS)
-        _check_names("trace.items", self.items, ITEM_KEYS)
+        for table in ("items", "evidence", "results"):
+            _check_names(f"trace.{table}", getattr(self, table), ITEM_KEYS)
         _check_names("trace.claims", self.claims, CLAIM_KEYS)
         for word, status in self.statuses.items():
             if status not in STATUSES:
@@ -118,8 +128,8 @@ class TraceFields:
         Parameters
         ----------
         section : mapping
-            Keys ``fields``, ``items``, ``claims``, ``statuses``, ``page_base``,
-            ``evidence_page_base``.
+            Keys ``fields``, ``items``, ``evidence``, ``results``, ``claims``,
+            ``statuses``, ``page_base``, ``evidence_page_base``.
 
         Returns
         -------
@@ -136,7 +146,7 @@ class TraceFields:
         {'reference': 'gold_answer'}
         """
         require_known("trace", section, cls.__dataclass_fields__)
-        for name in ("fields", "items", "claims", "statuses"):
+        for name in _TABLES:
             if not isinstance(section.get(name, {}), Mapping):
                 raise PlanError(f"[trace] {name}: expected a table of names")
         return cls(**section)
@@ -145,6 +155,28 @@ class TraceFields:
         """Return the number of the first page in the labelled evidence."""
         base = self.evidence_page_base
         return self.page_base if base is None else base
+
+    def keys(self, table: str = "items") -> dict[str, str]:
+        """Return the name of each key inside the entries of one kind.
+
+        Parameters
+        ----------
+        table : {"items", "evidence", "results"}
+            Entries in general (citations), of labels, or of ranked lists.
+
+        Returns
+        -------
+        dict of str to str
+            Key of `ITEM_KEYS` to the name in the file.
+
+        Examples
+        --------
+        >>> keys = TraceFields(items={"page": "p"}, evidence={"id": "e"}).keys("evidence")
+        >>> keys["id"], keys["page"], keys["document"]
+        ('e', 'p', 'document')
+        """
+        own = {} if table == "items" else getattr(self, table)
+        return {**dict(zip(ITEM_KEYS, ITEM_KEYS, strict=True)), **self.items, **own}
 
     def apply(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Rename the fields of one record.

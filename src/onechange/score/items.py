@@ -7,6 +7,7 @@ and, for labels, ``grade``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ __all__ = [
     "parse_units",
 ]
 
+_PAGE_KEY = re.compile(r"(?i)(?:^|_)page(?:_?(?:num|number|no|index|idx|id))?$")
 _LARGEST_GRADE = 1000  # 2^grade must stay a finite number
 
 
@@ -103,12 +105,15 @@ def parse_evidence(name: str, value: Any, fields: TraceFields) -> dict[Unit, flo
         return dict.fromkeys(value, 1.0)
     grades: dict[Unit, float] = {}
     base = fields.evidence_base()
-    key = fields.items.get("grade", "grade")
+    keys = fields.keys("evidence")
     for i, item in enumerate(value):
-        unit = _unit(f"{name}[{i}]", item, fields, base)
+        unit = _unit(f"{name}[{i}]", item, keys, base)
         grade = 1.0
-        if isinstance(item, Mapping) and item.get(key) is not None:
-            grade = _grade(f"{name}[{i}].grade", item[key])
+        if isinstance(item, Mapping):
+            if isinstance(unit, str) and item.get(keys["id"]) is None:
+                _refuse_other_page(f"{name}[{i}]", item, keys, "evidence")
+            if item.get(keys["grade"]) is not None:
+                grade = _grade(f"{name}[{i}].grade", item[keys["grade"]])
         if grades.setdefault(unit, grade) != grade:
             raise FieldError(f"{name}[{i}] gives {unit!r} a second grade")
     return grades
@@ -138,7 +143,8 @@ def parse_units(name: str, value: Any, fields: TraceFields) -> tuple[Unit, ...]:
     if not isinstance(value, list):
         raise FieldError(f"{name} is {value!r:.60}; expected a list of units")
     base = fields.page_base
-    units = (_unit(f"{name}[{i}]", x, fields, base) for i, x in enumerate(value))
+    keys = fields.keys()
+    units = (_unit(f"{name}[{i}]", x, keys, base) for i, x in enumerate(value))
     return tuple(dict.fromkeys(units))
 
 
@@ -178,7 +184,7 @@ def parse_facts(
     return frozenset(facts)
 
 
-def _unit(name: str, item: Any, fields: TraceFields, base: int) -> Unit:
+def _unit(name: str, item: Any, keys: Mapping[str, str], base: int) -> Unit:
     if isinstance(item, str) and item:
         return item
     if type(item) is int:
@@ -186,12 +192,11 @@ def _unit(name: str, item: Any, fields: TraceFields, base: int) -> Unit:
     if isinstance(item, list | tuple):
         return _page(name, item, base)
     if isinstance(item, Mapping):
-        keys = fields.items
-        ident = item.get(keys.get("id", "id"))
+        ident = item.get(keys["id"])
         if ident is not None:
             return _identifier(f"{name}.id", ident)
-        document = item.get(keys.get("document", "document"))
-        page = item.get(keys.get("page", "page"))
+        document = item.get(keys["document"])
+        page = item.get(keys["page"])
         if document is not None and page is not None:
             return _page(name, (document, page), base)
         if document is not None:
@@ -200,6 +205,20 @@ def _unit(name: str, item: Any, fields: TraceFields, base: int) -> Unit:
         f"{name} is {item!r:.60}; expected an id, a [document, page] pair, or an "
         "object with id or document"
     )
+
+
+def _refuse_other_page(
+    name: str, item: Mapping[str, Any], keys: Mapping[str, str], table: str
+) -> None:
+    """Refuse to take for a document what names its page by another key."""
+    if item.get(keys["page"]) is not None:
+        return
+    for key, value in item.items():
+        if type(value) is int and _PAGE_KEY.search(str(key)):
+            raise FieldError(
+                f"{name} has no {keys['page']}, but {key}; if that is its page, say "
+                f'page = "{key}" under [trace.{table}], else leave it out'
+            )
 
 
 def _page(name: str, item: Sequence[Any], base: int) -> Page:
@@ -229,9 +248,10 @@ def _grade(name: str, value: Any) -> float:
 
 
 def _objects(name: str, value: list[Any], fields: TraceFields) -> Passages:
-    keys = {key: fields.items.get(key, key) for key in ("id", "document", "page")}
+    keys = fields.keys("results")
     columns = {}
-    for key, own in keys.items():
+    for key in ("id", "document", "page"):
+        own = keys[key]
         given = [item.get(own) for item in value]
         present = [entry is not None for entry in given]
         if any(present) and not all(present):
@@ -242,9 +262,11 @@ def _objects(name: str, value: list[Any], fields: TraceFields) -> Passages:
     if columns["id"] is None and columns["document"] is None:
         raise FieldError(f"{name}[0] has neither {keys['id']} nor {keys['document']}")
     ids, documents, pages = columns["id"], columns["document"], columns["page"]
+    if ids is None and pages is None:
+        _refuse_other_page(f"{name}[0]", value[0], keys, "results")
     if pages is not None and documents is None:
         raise FieldError(f"{name}[0] has a page but no {keys['document']}")
-    text = fields.items.get("text", "text")
+    text = keys["text"]
     texts = tuple(item.get(text) for item in value)
     for i, entry in enumerate(texts):
         if entry is not None and not isinstance(entry, str):
