@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from onechange.errors import InputError
+from onechange.score import score
 from onechange.score.failures import CATEGORIES, FailureFacts, failure_category
 
 PERFECT = FailureFacts(
@@ -90,3 +92,22 @@ def test_the_first_category_that_applies_counts_also_when_evidence_was_seen() ->
     assert failure_category(replace(LOST, in_one_chunk=False))[0] == "BAD_CHUNKING"
     seen = replace(PERFECT, in_corpus=None, in_one_chunk=False)
     assert failure_category(seen) == ("BAD_CHUNKING", None)
+
+
+def test_results_are_ranked_from_the_candidates() -> None:
+    record = {
+        "question_id": "q",
+        "answer": "x",
+        "correct": 0,
+        "evidence": ["a"],
+        "candidates": ["b"],
+        "retrieved": ["a"],
+        "selected": ["b"],
+    }
+    with pytest.raises(InputError, match="among retrieved but not among candidates"):
+        score([record])
+    known = {**record, "evidence_in_corpus": True, "evidence_in_one_chunk": True}
+    missed = score([{**known, "retrieved": ["b"]}])
+    assert missed.rows[0]["failure_category"] == "RETRIEVAL_MISS"
+    ranked = score([{**known, "candidates": ["b", "a"]}])
+    assert ranked.rows[0]["failure_category"] == "RERANKING_MISS"

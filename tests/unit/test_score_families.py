@@ -240,3 +240,28 @@ def test_other_forms_of_the_same_value_are_read() -> None:
     assert rows.rows[0]["evidence"] == [["d", 2], "7"]
     failed = {"question_id": "q", "error": {"code": 500}}
     assert score([failed]).rows[0]["error"] == "{'code': 500}"
+
+
+def test_rounding_by_another_tool_is_no_contradiction() -> None:
+    claims = [
+        {"label": "supported"},
+        {"label": "unsupported"},
+        {"label": "unsupported"},
+    ]
+    record = {
+        "question_id": "q",
+        "answer": "x",
+        "claims": claims,
+        "cosines": [1.0000001, -1.0000001],
+        "correct": 1.0000001,
+        "scores": {"faithfulness": 0.33333333, "style": 5.0000004},
+        "answer_relevance": 0.0000004,
+    }
+    rows = score([record], options=ScoreOptions(ranges={"style": (1.0, 5.0)}))
+    row = rows.rows[0]
+    assert row["faithfulness"] == 1 / 3
+    assert row["answer_relevance"] == pytest.approx(0.0, abs=1e-6)
+    assert (row["correct"], row["style"]) == (1.0, 5.0)
+    for wrong in ({"scores": {"faithfulness": 0.3333}}, {"cosines": [1.00001]}):
+        with pytest.raises(InputError):
+            score([{**record, **wrong}])

@@ -122,3 +122,11 @@ def test_a_reference_answer_is_found_as_whole_words() -> None:
     assert answer_in_context(["x", "The 12."], ["12"], k=1) == 0.0
     assert answer_in_context(["x", "The 12."], ["12"], k=2) == 1.0
     assert answer_in_context(["x"], ["the"], k=2) is None
+
+
+def test_a_depth_beyond_every_list_costs_nothing() -> None:
+    scores = retrieval_scores(["b", "a"], {"a": 1.0, "c": 2.0}, k=[10**9])
+    short = retrieval_scores(["b", "a"], {"a": 1.0, "c": 2.0}, k=[2])
+    assert scores["ndcg_at_1000000000"] == short["ndcg_at_2"]
+    assert scores["rr_at_1000000000"] == 0.5
+    assert scores["precision_at_1000000000"] == 1e-9

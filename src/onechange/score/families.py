@@ -15,7 +15,7 @@ from onechange.score.retrieval import (
     answer_in_context,
     column_name,
 )
-from onechange.score.trace import Claim, Passages, Trace, Unit
+from onechange.score.trace import ROUNDING, Claim, Passages, Trace, Unit, in_range
 from onechange.score.units import EvidenceUnits, project_evidence, ranked_units
 
 __all__ = [
@@ -55,7 +55,6 @@ _AT_DEPTH = re.compile(
     r"(?:page_|document_)?(?:hit|precision|precision_returned|recall|rr|ap|ndcg"
     r"|context_precision_ranked|evidence_complete|answer_in_context)_at_[0-9]+"
 )
-_AGREEMENT = 1e-9
 
 
 @dataclass(slots=True)
@@ -104,7 +103,7 @@ class Scoring:
         given = self.scores.get(name)
         if given is None:
             self.put(name, value, reason)
-        elif value is not None and abs(value - given) > _AGREEMENT:
+        elif value is not None and abs(value - given) > ROUNDING:
             raise InputError(
                 f"question {self.trace.question_id!r}: scores.{name} is {given!r}, but "
                 f"the trace itself gives {value!r}; remove one of the two"
@@ -267,20 +266,20 @@ def score_finished(scoring: Scoring, finished: Mapping[str, float]) -> None:
         If a number is outside its range or contradicts a computed score.
     """
     trace, options = scoring.trace, scoring.options
-    for name, value in finished.items():
-        _check_range(scoring, name, value)
+    for name, given in finished.items():
+        value = _checked_range(scoring, name, given)
         if trace.abstained and name not in options.kept_when_abstaining:
             if scoring.scores.get(name) is None:
                 reason = f"{NO_ANSWER}; the recorded {value:g} is not used"
                 scoring.leave((name,), reason)
             continue
         own = scoring.scores.get(name)
-        if own is not None and abs(own - value) > _AGREEMENT:
+        if own is not None and abs(own - value) > ROUNDING:
             raise InputError(
                 f"question {trace.question_id!r}: scores.{name} is {value!r}, but the "
                 f"trace itself gives {own!r}; remove one of the two"
             )
-        scoring.scores[name] = value
+        scoring.scores[name] = value if own is None else own  # the other is rounded
         scoring.reasons.pop(name, None)
     if trace.cosines is not None and "answer_relevance" not in finished:
         mean = None if trace.abstained else claims.answer_relevance(trace.cosines)
@@ -366,17 +365,22 @@ def _score_citations(scoring: Scoring, made: tuple[Claim, ...]) -> None:
         scoring.put("cited_in_context", share, "nothing is cited")
 
 
-def _check_range(scoring: Scoring, name: str, value: float) -> None:
+def _checked_range(scoring: Scoring, name: str, value: float) -> float:
+    """Return a finished score; one beyond its range by more than rounding is none."""
     limits = scoring.options.ranges.get(name)
     if limits is None and name == "answer_relevance":
         limits = (-1.0, 1.0)
     if limits is None and _is_share(name.removeprefix("oracle_")):
         limits = (0.0, 1.0)
-    if limits is not None and not limits[0] <= value <= limits[1]:
+    if limits is None:
+        return value
+    number = in_range(value, *limits)
+    if number is None:
         raise InputError(
             f"question {scoring.trace.question_id!r}: scores.{name} is {value!r}, "
             f"outside [{limits[0]:g}, {limits[1]:g}]"
         )
+    return number
 
 
 @lru_cache(maxsize=1024)

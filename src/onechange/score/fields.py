@@ -171,7 +171,8 @@ class TraceFields:
 
         Examples
         --------
-        >>> keys = TraceFields(items={"page": "p"}, evidence={"id": "e"}).keys("evidence")
+        >>> fields = TraceFields(items={"page": "p"}, evidence={"id": "e"})
+        >>> keys = fields.keys("evidence")
         >>> keys["id"], keys["page"], keys["document"]
         ('e', 'p', 'document')
         """

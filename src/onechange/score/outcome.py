@@ -119,6 +119,8 @@ def _facts(scoring: Scoring) -> FailureFacts:
             f"labelled evidence is among the {'context' if in_context else name}; "
             "correct one of the two"
         )
+    if candidates is not trace.retrieved and among is False:
+        _refuse_found_later(scoring)
     return FailureFacts(
         answerable=trace.answerable,
         labelled=bool(_wanted(scoring)),
@@ -132,6 +134,16 @@ def _facts(scoring: Scoring) -> FailureFacts:
         faithful=None if grounded is None else grounded >= 1.0,
         citations_support=_citations_support(scoring),
     )
+
+
+def _refuse_found_later(scoring: Scoring) -> None:
+    """Refuse results that hold evidence which was no candidate: they rank those."""
+    if evidence_present(scoring, scoring.trace.retrieved, "retrieved"):
+        raise InputError(
+            f"question {scoring.trace.question_id!r}: the labelled evidence is among "
+            "retrieved but not among candidates, which are what retrieved is ranked "
+            "from; correct one of the two, or leave candidates out"
+        )
 
 
 def _is_correct(scoring: Scoring) -> float | None:

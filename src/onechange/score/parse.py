@@ -18,10 +18,12 @@ from onechange.score.trace import (
     ANSWERED,
     CLAIM_LABELS,
     FAILED,
+    ROUNDING,
     STATUSES,
     Claim,
     Trace,
     finite_number,
+    in_range,
 )
 
 __all__ = ["EMPTY_ANSWERS", "parse_trace"]
@@ -137,7 +139,7 @@ def _settle_correct(values: dict[str, Any]) -> None:
     if not scores or "correct" not in scores:
         return
     number = _unit_interval("scores.correct", scores["correct"], _NO_FIELDS)
-    if values.setdefault("correct", number) != number:
+    if abs(values.setdefault("correct", number) - number) > ROUNDING:
         raise FieldError(
             f"correct is {values['correct']!r}, but scores.correct is {number!r}; "
             "remove one of the two"
@@ -211,8 +213,8 @@ def _reference(name: str, value: Any, fields: TraceFields) -> tuple[str, ...]:
 
 
 def _unit_interval(name: str, value: Any, fields: TraceFields) -> float:
-    number = _number(name, value)
-    if not 0.0 <= number <= 1.0:
+    number = in_range(_number(name, value), 0.0, 1.0)
+    if number is None:
         raise FieldError(f"{name} is {value!r}, outside [0, 1]")
     return number
 
@@ -221,11 +223,13 @@ def _cosines(name: str, value: Any, fields: TraceFields) -> tuple[float, ...]:
     if not isinstance(value, list) or not value:
         found = "empty" if value == [] else _kind(value)
         raise FieldError(f"{name} is {found}; expected a list of numbers")
-    numbers = tuple(_number(f"{name}[{i}]", x) for i, x in enumerate(value))
-    for i, number in enumerate(numbers):
-        if abs(number) > 1.0 + 1e-9:
-            raise FieldError(f"{name}[{i}] is {number!r}, outside [-1, 1]")
-    return numbers
+    numbers = []
+    for i, cosine in enumerate(value):
+        number = in_range(_number(f"{name}[{i}]", cosine), -1.0, 1.0)
+        if number is None:
+            raise FieldError(f"{name}[{i}] is {cosine!r}, outside [-1, 1]")
+        numbers.append(number)
+    return tuple(numbers)
 
 
 def _scores(name: str, value: Any, fields: TraceFields) -> dict[str, float]:

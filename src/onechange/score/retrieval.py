@@ -10,7 +10,6 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from operator import mul
 
 from onechange.errors import MethodError
 from onechange.score.answers import normalise
@@ -118,7 +117,7 @@ def retrieval_scores(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DepthPlan:
-    """What does not change from question to question: depths, names, discounts.
+    """What does not change from question to question: depths, names, gain.
 
     Parameters
     ----------
@@ -126,15 +125,12 @@ class DepthPlan:
         Depths, ascending.
     names : tuple of str
         Columns: for each depth those of `RETRIEVAL_SCORES`.
-    discounts : tuple of float
-        1 / log2(rank + 1) at index rank; index 0 is not used.
     gain : {"exponential", "linear"}
         Gain of nDCG.
     """
 
     depths: tuple[int, ...]
     names: tuple[str, ...]
-    discounts: tuple[float, ...]
     gain: str
 
     @staticmethod
@@ -149,7 +145,6 @@ class DepthPlan:
                 for depth in depths
                 for score in RETRIEVAL_SCORES
             ),
-            discounts=(0.0, *(1 / math.log2(i + 1) for i in range(1, depths[-1] + 1))),
             gain=gain,
         )
 
@@ -211,7 +206,7 @@ def _values(
             found += 1
             precisions += found / rank
             own = grade if linear else _exponential(grade)
-            gained += own * plan.discounts[rank]
+            gained += own * _discount(rank)
         if not found:
             values += _NOTHING_FOUND
             continue
@@ -222,7 +217,7 @@ def _values(
             found / len(labels),
             1.0 / hits[0][0],
             precisions / len(labels),
-            gained / sum(map(mul, gains[:depth], plan.discounts[1:])),
+            gained / sum(g * _discount(i) for i, g in enumerate(gains[:depth], 1)),
             precisions / found,
             1.0 if found == len(labels) else 0.0,
         )
@@ -292,6 +287,11 @@ def column_name(score: str, k: int, unit: str = "chunk") -> str:
     """
     name = f"{score}_at_{k}"
     return name if unit == "chunk" else f"{unit}_{name}"
+
+
+@lru_cache(maxsize=4096)
+def _discount(rank: int) -> float:
+    return 1 / math.log2(rank + 1)
 
 
 def _exponential(grade: float) -> float:

@@ -18,7 +18,7 @@ from onechange.score.outcome import categorise, score_outcome
 from onechange.score.source import parse_traces, read_traces
 from onechange.score.support import Step, supported_steps, supports_outcome
 from onechange.score.texts import FINISHED_NAMES, row_texts
-from onechange.score.trace import Trace, finite_number
+from onechange.score.trace import ROUNDING, Trace, finite_number
 from onechange.score.units import label_unit
 from onechange.stats.estimate import Note
 
@@ -206,7 +206,7 @@ def _finished(trace: Trace) -> Mapping[str, float]:
                 f"question {trace.question_id!r}: {name} is {value!r:.60}; "
                 "expected a finite number or null"
             )
-        if found.setdefault(name, number) != number:
+        if abs(found.setdefault(name, number) - number) > ROUNDING:
             raise InputError(
                 f"question {trace.question_id!r}: {name} is {value!r}, but "
                 f"scores.{name} is {found[name]!r}"

@@ -16,6 +16,7 @@ __all__ = [
     "CLAIM_LABELS",
     "FAILED",
     "INSUFFICIENT_EVIDENCE",
+    "ROUNDING",
     "STATUSES",
     "Claim",
     "Page",
@@ -23,6 +24,7 @@ __all__ = [
     "Trace",
     "Unit",
     "finite_number",
+    "in_range",
 ]
 
 Page = tuple[str, int]
@@ -33,7 +35,31 @@ INSUFFICIENT_EVIDENCE = "insufficient_evidence"
 FAILED = "failed"
 STATUSES = (ANSWERED, INSUFFICIENT_EVIDENCE, FAILED)
 
+ROUNDING = 1e-6  # what a number that another tool wrote may be off by
 CLAIM_LABELS = ("supported", "contradicted", "unsupported")
+
+
+def in_range(value: float, low: float, high: float) -> float | None:
+    """Return a number that lies in a range up to rounding, cut to it; else None.
+
+    Parameters
+    ----------
+    value, low, high : float
+
+    Returns
+    -------
+    float or None
+
+    Examples
+    --------
+    >>> in_range(1.0000001, -1.0, 1.0), in_range(1.001, -1.0, 1.0)
+    (1.0, None)
+    """
+    width = high - low
+    slack = ROUNDING * (max(1.0, width) if math.isfinite(width) else 1.0)
+    if not low - slack <= value <= high + slack:
+        return None
+    return min(max(value, low), high)
 
 
 def finite_number(value: object) -> float | None:
