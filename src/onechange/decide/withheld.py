@@ -90,7 +90,7 @@ def withheld_pass(
 
 
 def _always(_variant: FloatArray, _quick: bool) -> bool:
-    """Whatever is scored: unmatched questions, or no range, leave no bounds to agree."""
+    """Unmatched questions, or no range, leave no bounds that could agree."""
     return True
 
 

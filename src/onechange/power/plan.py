@@ -25,9 +25,12 @@ from onechange.power.result import PowerResult
 from onechange.power.run import PowerRun, Progress
 from onechange.read import read
 from onechange.results import Results
+from onechange.stats.estimate import Note
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from onechange.comparison import Comparison
 
     Source = str | Path | Results | pd.DataFrame
 
@@ -148,7 +151,9 @@ def power(
         seed=seed,
         progress=progress,
     )
-    return run.result(tuple(questions), tuple(trials))
+    found = run.result(tuple(questions), tuple(trials))
+    told = _limit_notes(rule, plan, margin)
+    return replace(found, notes=(*told, *found.notes)) if told else found
 
 
 def _rule(
@@ -183,11 +188,54 @@ def _planned(metric: str, plan: Plan | None) -> Primary | Guardrail | None:
     for primary in plan.primary:
         if primary.metric == metric:
             return primary
-    for rule in plan.guardrails:
-        plain = rule.statistic == "mean" and rule.rule == "interval"
-        if rule.metric == metric and plain and isinstance(rule.margin, float | int):
-            return replace(rule, limit=None, every_slice=None, small_slices=None)
+    rules = [rule for rule in plan.guardrails if rule.metric == metric]
+    for rule in rules:
+        if _not_planned(rule) is None:
+            return replace(rule, limit=None)
+    if rules:
+        place = plan.place(("guardrail", plan.guardrails.index(rules[0]), "metric"))
+        where = "" if place == "plan" else f"{place}: "
+        raise MethodError(
+            f"{where}the guardrail on {metric} {_not_planned(rules[0])}, and power "
+            "plans for a margin of the mean over all questions, in the metric's unit; "
+            "give one with margin= (--margin)."
+        )
     return None
+
+
+def _not_planned(rule: Guardrail) -> str | None:
+    """Say why a guardrail cannot be planned for; None when its margin can."""
+    if rule.statistic != "mean":
+        return f"is about its {rule.statistic}"
+    if rule.rule == "estimate":
+        return "is decided by the point value"
+    if rule.every_slice is not None:
+        return "must hold in every slice"
+    if rule.margin is None:
+        return "has a limit alone"
+    if isinstance(rule.margin, str):
+        return f"has the margin {rule.margin} of the baseline"
+    return None
+
+
+def _limit_notes(
+    rule: Primary | Guardrail, plan: Plan | None, margin: float | None
+) -> tuple[Note, ...]:
+    """Say that a limit beside the margin of a plan is not planned for."""
+    if plan is None or margin is not None or isinstance(rule, Primary):
+        return ()
+    limits = [
+        other.limit
+        for other in plan.guardrails
+        if replace(other, limit=None) == rule and other.limit is not None
+    ]
+    if not limits:
+        return ()
+    text = (
+        f"The guardrail on {rule.metric} has the limit {limits[0]:g} too: it is not "
+        "planned for, and may take more questions than the margin."
+    )
+    return (Note("limit-not-planned", text),)
 
 
 def _check(
@@ -273,7 +321,19 @@ def _pilot(
         if source is not None
     ]
     comparison = compare(arms[0], arms[-1], plain)
+    if len(wanted) > 1:
+        _check_runs(comparison, metric)
     return make_pilot(comparison, metric, same_arm=variant is None)
+
+
+def _check_runs(comparison: Comparison, metric: str) -> None:
+    """Refuse a ratio whose runs may differ: no rule on it passes then."""
+    for (_, name), values in comparison.values.items():
+        if values.runs is not None and values.runs.differ:
+            raise MethodError(
+                f"{metric}: runs of {name} may differ, and the interval of a ratio "
+                "does not count runs, so no rule on it passes; plan for a mean."
+            )
 
 
 def _columns(metric: str, plan: Plan | None) -> list[str]:
