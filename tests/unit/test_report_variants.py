@@ -66,6 +66,16 @@ def test_the_simultaneous_interval_gives_way_before_the_variants_own() -> None:
     wide, narrow = (render_text(_several(), width=width) for width in (140, 84))
     assert "simultaneous interval" in _titles(wide, "correct")
     assert "simultaneous interval" not in _titles(narrow, "correct")
+    # Its figures stand beside the drawing then.
+    (delta,) = (
+        d
+        for d in _several().deltas
+        if (d.metric, d.variant_name) == ("correct", "m_v1")
+    )
+    assert delta.simultaneous_interval is not None
+    low, high = delta.simultaneous_interval.low, delta.simultaneous_interval.high
+    shown = f"−{-low:.3f} … +{high:.3f}"
+    assert shown in narrow.split("with simultaneous intervals")[1]
 
 
 def test_stacked_rows_of_variants_say_whose_metric_they_are() -> None:

@@ -152,12 +152,12 @@ def sweep_plot(
         drawn.append((swept.baseline_value, base))
         drawn.sort(key=lambda pair: number(pair[0]) or 0.0)
     forest = tuple(row for _, row in drawn)
-    plain = [replace(row, interval_text="") for row in forest]
     direction = rows[0].direction
-    if columns is None:
+    if columns is None:  # a table beside it has the figures
+        plain = [replace(row, interval_text="") for row in forest]
         lines = forest_lines(plain, direction=direction)
     else:
-        lines = fitted_forest(plain, direction=direction, columns=columns)
+        lines = fitted_forest(forest, direction=direction, columns=columns)
     over = f"over {swept.setting}" if swept.numeric else "by variant"
     return Plot(
         lines,
