@@ -182,3 +182,41 @@ def test_the_command_decides_about_every_variant(tmp_path: Path) -> None:
     both = run("decide", paths[0], paths[1], paths[1], "--primary=correct")
     assert both.returncode == 2  # the same name twice
     assert run("decide", *paths[:2], "--primary=correct").returncode == 0
+
+
+def _any_of_two(margin: float) -> oc.Decision:
+    """The first of two primaries passes, of which any may; the other is open."""
+    rng = np.random.default_rng(2)
+    first = rng.uniform(0.2, 0.6, 100)
+    base = pd.DataFrame({"question_id": [f"q{i}" for i in range(100)], "first": first})
+    base["second"] = rng.uniform(0.2, 0.6, 100)
+    other = base.assign(
+        first=first + rng.uniform(0.05, 0.15, 100),
+        second=base.second + rng.normal(0, 0.05, 100),
+    )
+    plan = oc.Plan(
+        [oc.Primary("first"), oc.Primary("second")],
+        guardrails=[oc.Guardrail("second", margin=margin)],
+        analysis=oc.Analysis(primaries="any"),
+    )
+    return oc.decide(oc.compare(base, other, plan))
+
+
+def test_a_primary_that_need_not_pass_is_skipped_in_junit() -> None:
+    decision = _any_of_two(margin=0.2)
+    assert decision.decision == "ship"
+    suite = ElementTree.fromstring(render(decision, "junit"))
+    counts = [suite.get(key) for key in ("tests", "failures", "errors", "skipped")]
+    assert counts == ["3", "0", "0", "1"]
+    (skipped,) = suite.findall("testcase/skipped")
+    assert skipped.get("message").startswith("another primary passes")
+    assert "second: inconclusive" in skipped.get("message")
+
+
+def test_what_withholds_ship_stays_an_error_beside_a_skipped_primary() -> None:
+    decision = _any_of_two(margin=0.0001)
+    assert decision.decision == "inconclusive"
+    suite = ElementTree.fromstring(render(decision, "junit"))
+    assert [suite.get(key) for key in ("errors", "skipped")] == ["1", "1"]
+    (error,) = suite.findall("testcase[error]")
+    assert error.get("classname") == "onechange.guardrail"

@@ -17,6 +17,7 @@ __all__ = ["render_junit"]
 
 # An inconclusive status is no pass: a service must not show it in green.
 ELEMENTS = {"fail": "failure", "inconclusive": "error"}
+NOT_NEEDED = "another primary passes, and the plan asks for any: "
 
 
 def render_junit(result: Comparison | Decision | Decisions) -> str:
@@ -31,8 +32,9 @@ def render_junit(result: Comparison | Decision | Decisions) -> str:
     -------
     str
         XML; a status ``fail`` is a failure, ``inconclusive`` an error, each with its
-        sentence. A rule that must hold in every slice is one case, whichever slice is
-        the worst. No times are written, so that equal results give equal bytes.
+        sentence; a primary that need not pass, since another does, is skipped. A rule
+        that must hold in every slice is one case, whichever slice is the worst. No
+        times are written, so that equal results give equal bytes.
 
     Raises
     ------
@@ -57,20 +59,22 @@ def render_junit(result: Comparison | Decision | Decisions) -> str:
 
 def _suite(decision: Decision, variant: str = "") -> list[str]:
     named = _named(decision)
-    counts = {
-        name: sum(ELEMENTS.get(str(s.status)) == name for _, s in named)
-        for name in ("failure", "error")
-    }
+    elements = [_element(decision, status) for _, status in named]
+    skipped = elements.count("skipped")
     name = (decision.plan.name or "onechange") + variant
     head = (
         f"<testsuite name={_quoted(name)} tests={_quoted(str(len(named)))} "
-        f"failures={_quoted(str(counts['failure']))} "
-        f"errors={_quoted(str(counts['error']))}>"
+        f"failures={_quoted(str(elements.count('failure')))} "
+        f"errors={_quoted(str(elements.count('error')))}"
+        f"{f' skipped={_quoted(str(skipped))}' if skipped else ''}>"
     )
     summary = f"{decision.decision}: {decision.reason}"
     return [
         head,
-        *(_case(name, status) for name, status in named),
+        *(
+            _case(name, status, element)
+            for (name, status), element in zip(named, elements, strict=True)
+        ),
         f"  <system-out>{_text(summary)}</system-out>",
         "</testsuite>",
     ]
@@ -97,7 +101,7 @@ def _named(decision: Decision) -> list[tuple[str, RuleStatus]]:
 def _whole(result: Decision) -> tuple[RuleStatus, ...]:
     """Return what withholds *ship* though every rule passes, as one more case."""
     if result.decision == "ship" or any(
-        str(status.status) in ELEMENTS for status in result.statuses
+        _element(result, status) in ELEMENTS.values() for status in result.statuses
     ):
         return ()
     return (
@@ -107,12 +111,25 @@ def _whole(result: Decision) -> tuple[RuleStatus, ...]:
     )
 
 
-def _case(name: str, status: RuleStatus) -> str:
+def _element(decision: Decision, status: RuleStatus) -> str | None:
+    """Name the element of a status; None for a pass."""
+    element = ELEMENTS.get(str(status.status))
+    if element != "error" or status.role != "primary":
+        return element
+    primaries = [s.status for s in decision.statuses if s.role == "primary"]
+    any_will_do = decision.plan.analysis.primaries == "any"
+    enough = Status.PASS in primaries and Status.FAIL not in primaries
+    return "skipped" if any_will_do and enough else element
+
+
+def _case(name: str, status: RuleStatus, element: str | None) -> str:
     head = (
         f"  <testcase classname={_quoted(f'onechange.{status.role}')} "
         f"name={_quoted(name)}"
     )
-    element = ELEMENTS.get(str(status.status))
+    if element == "skipped":
+        said = f"    <skipped message={_quoted(NOT_NEEDED + status.reason)}/>"
+        return f"{head}>\n{said}\n  </testcase>"
     if element is None:
         said = f"    <system-out>{_text(status.reason)}</system-out>"
         return f"{head}>\n{said}\n  </testcase>"
