@@ -213,3 +213,36 @@ def test_other_primaries_than_compared_are_refused_under_any() -> None:
     )
     with pytest.raises(oc.PlanError, match="compare"):
         oc.decide(decision.comparison, other)
+
+
+def scored(scores: np.ndarray) -> pd.DataFrame:
+    ids = [f"q{i}" for i in range(scores.size)]
+    return pd.DataFrame({"question_id": ids, "score": scores})
+
+
+def test_a_margin_that_passes_is_not_called_too_small_to_show() -> None:
+    rng = np.random.default_rng(5)
+    before = np.round(rng.random(150), 2)
+    after = np.clip(before + rng.normal(0, 0.02, 150), 0, 1)
+    told = {}
+    for margin in (0.01, 0.001):
+        plan = oc.Plan(
+            guardrails=[oc.Guardrail("score", margin=margin)],
+            metrics=[oc.Metric("score", range=(0, 1))],
+        )
+        frames = [scored(before), scored(after)]
+        (status,) = oc.decide(oc.compare(*frames, plan)).statuses
+        assert status.smallest_margin > margin
+        told[str(status.status)] = [note.code for note in status.notes]
+    assert told == {"pass": [], "inconclusive": ["margin-below-resolution"]}
+
+
+def test_the_smallest_margin_is_the_reach_of_the_interval_without_changes() -> None:
+    before = np.round(np.random.default_rng(5).random(150), 2)
+    plan = oc.Plan(
+        guardrails=[oc.Guardrail("score", margin=0.001)],
+        metrics=[oc.Metric("score", range=(0, 1))],
+    )
+    (status,) = oc.decide(oc.compare(scored(before), scored(before), plan)).statuses
+    assert status.smallest_margin == pytest.approx(-status.delta.interval.low)
+    assert "if no answer changes at all" in status.notes[0].text

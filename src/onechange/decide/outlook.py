@@ -18,6 +18,7 @@ from onechange.sensitivity import (
 from onechange.statistic_deltas import loss_values
 from onechange.stats.estimate import Note
 from onechange.stats.sample import PairedSample
+from onechange.status import Status
 
 __all__ = ["with_margin_check"]
 
@@ -52,7 +53,9 @@ def with_margin_check(
         pvalue_margin=check.pvalue_margin,
         smallest_margin=check.smallest_margin,
         pass_probability_unchanged=check.pass_probability_unchanged,
-        notes=(*status.notes, *_resolution_notes(scope, delta, margin, check)),
+        notes=status.notes
+        if status.status is Status.PASS
+        else (*status.notes, *_resolution_notes(scope, delta, margin, check)),
     )
 
 
@@ -98,7 +101,7 @@ def _check(
 def _resolution_notes(
     scope: Scope, delta: Delta, margin: float | str, check: MarginCheck
 ) -> tuple[Note, ...]:
-    """Note a margin that could not pass even if no answer changed."""
+    """Note a margin that would not pass if no answer changed at all."""
     smallest = check.smallest_margin
     size = relative_margin(margin) if isinstance(margin, str) else margin
     if smallest is None or size >= smallest * (1 - 1e-9):
@@ -109,8 +112,8 @@ def _resolution_notes(
     else:
         shown, least = format_exact(margin), format_number(smallest, decimals)
     text = (
-        f"The margin {shown} of {delta.metric} is below {least}, the smallest that "
-        f"{delta.n_pairs} questions could show even if no answer changed."
+        f"The margin {shown} of {delta.metric} is below {least}, what the interval of "
+        f"{delta.n_pairs} questions reaches if no answer changes at all."
     )
     return (Note("margin-below-resolution", text),)
 

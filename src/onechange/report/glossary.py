@@ -54,7 +54,8 @@ MEANINGS = {
         "the reverse."
     ),
     "smallest margin that could pass": (
-        "With this number of questions, if no answer changed."
+        "With this number of questions, if no answer changed at all; with small "
+        "changes on most questions a smaller one may pass."
     ),
     "chance to pass if nothing changed": (
         "How often this guardrail would pass with this number of questions if the "
