@@ -236,3 +236,13 @@ def test_every_id_comes_back_from_a_sheet_as_it_was(tmp_path: Path) -> None:
     assert [label.question_id for label in read_labels(path)] == ids
     cells = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"))))
     assert not any(row[0][:1] in "=+-@" for row in cells)
+
+
+def test_a_sheet_drawn_without_a_metric_says_by_which(tmp_path: Path) -> None:
+    arms = _judged(tmp_path)
+    drawn = run("judge-audit", *arms, "--draw", 4)
+    assert drawn.returncode == 0
+    assert "Drawn by correct; --metric names another" in drawn.stderr
+    named = run("judge-audit", *arms, "--draw", 4, "--metric", "correct")
+    assert "Drawn by" not in named.stderr
+    assert named.stdout == drawn.stdout

@@ -591,3 +591,18 @@ def test_few_heavy_labels_do_not_make_the_interval_too_narrow() -> None:
 @pytest.mark.parametrize("n_per", [(35, 5), (36, 4), (37, 3), (20, 20), (5, 35)])
 def test_weighted_labels_cover_at_their_level(n_per: tuple[int, int]) -> None:
     assert _stratified_coverage(3000, n_per, seed=sum(n_per)) >= 0.93
+
+
+def test_labels_of_a_trial_that_is_not_there_are_refused_with_that_cause() -> None:
+    ids = ["q0", "q1", "q2"]
+    judge = np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 0.0]])
+    labels = [HumanLabel(q, "variant", 1.0, trial="7") for q in ids]
+    names = (["a", "b"], ["a", "b"])
+    with pytest.raises(InputError, match=r"they name 7, the results a, b; correct"):
+        judge_audit(ids, judge, judge, labels, trials=names)
+    with pytest.raises(InputError, match="check question_id"):
+        judge_audit(ids, judge, judge, [HumanLabel("x", "variant", 1.0)], trials=names)
+    nothing = np.full((3, 2), np.nan)
+    labels = [HumanLabel(q, "variant", 1.0, trial="a") for q in ids]
+    with pytest.raises(InputError, match="an answer that the judge scored"):
+        judge_audit(ids, judge, nothing, labels, trials=names)

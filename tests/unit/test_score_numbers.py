@@ -151,3 +151,24 @@ def test_a_long_run_of_digits_is_read_without_rounding() -> None:
     one, other = "9" * 200 + "1", "9" * 200 + "2"
     assert numeric_match(one, [one]) == 1.0
     assert numeric_match(one, [other]) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "expected"),
+    [
+        ("FY2022", "2022", 1.0),
+        ("2022", "FY2022", 1.0),
+        ("FY2021", "FY2022", 0.0),
+        ("It was $5 million", "FY2018 capex was $5 million", 1.0),
+        ("1 000 000", "1,000,000", 1.0),
+        ("1,000,000", "1 000 000 USD", 1.0),
+        ("1 000 001", "1,000,000", 0.0),
+        ("100 200 300", "200", 1.0),
+        ("5 and 1 000", "5 and 5", 0.0),
+        ("COVID-19", "19", 0.0),
+    ],
+)
+def test_years_of_accounts_and_blanks_between_thousands_are_read(
+    answer: str, reference: str, expected: float
+) -> None:
+    assert numeric_match(answer, [reference]) == expected

@@ -627,3 +627,14 @@ def test_rows_with_and_without_trials_do_not_join_one_run(
         append_rows(score([{**record, "question_id": "b"}]), path)
     assert path.read_bytes() == before
     append_rows(score([{**record, "question_id": "b", "trial": 1}]), path)
+
+
+def test_a_text_that_a_cell_cannot_hold_is_said(tmp_path: Path) -> None:
+    record = {"question_id": "a", "answer": "x\x07y", "reference": "x" * 40_000}
+    traces = tmp_path / "t.jsonl"
+    traces.write_text(json.dumps(record) + "\n")
+    rows = score_file(traces, tmp_path / "t.xlsx")
+    (note,) = [note for note in rows.notes if note.code == "text-altered"]
+    assert note.text.startswith("2 texts could not be written")
+    plain = score_file(traces, tmp_path / "t.csv")
+    assert "text-altered" not in [note.code for note in plain.notes]

@@ -80,6 +80,10 @@ def judge_audit(words: dict[str, Any]) -> None:
     pairs, _ = align(baseline, arms[0], columns=plan.columns)
     metric = judged_metric(plan, pairs, words["metric"] or ())
     if words["draw"] is not None:
+        if not words["metric"]:
+            typer.echo(
+                f"Drawn by {metric}; --metric names another metric to check.", err=True
+            )
         _draw(words, pairs, metric, plan.analysis.seed)
         return
     names = (baseline.name, arms[0].name)

@@ -292,8 +292,8 @@ def _matched(
     ]
     if not any(side.n_answers for side in sides):
         raise InputError(
-            f"none of the {len(labels)} labels belongs to a question of both arms; "
-            "check question_id"
+            f"none of the {len(labels)} labels belongs to "
+            f"{_what_labels_miss(row, labels, trials)}"
         )
     return sides, LabelledScores(
         human=np.column_stack([side.human for side in sides]),
@@ -302,6 +302,25 @@ def _matched(
         weights=label_weights(labels, row),
         clusters=clusters,
     )
+
+
+def _what_labels_miss(
+    row: Mapping[str, int],
+    labels: Sequence[HumanLabel],
+    trials: tuple[Sequence[str], Sequence[str]] | None,
+) -> str:
+    known = [label for label in labels if label.question_id in row]
+    if not known:
+        return "a question of both arms; check question_id"
+    names = {*(trials[0] if trials else ()), *(trials[1] if trials else ())} - {""}
+    asked = {label.trial for label in known if label.trial is not None}
+    if names and asked and not asked & names:
+        return (
+            f"a trial of the results: they name {', '.join(sorted(asked))}, the "
+            f"results {', '.join(sorted(names))}; correct the column trial, or leave it out to "
+            "label a question as a whole"
+        )
+    return "an answer that the judge scored"
 
 
 def _as_table(scores: FloatArray) -> FloatArray:

@@ -63,6 +63,9 @@ _MINUS_WORD = re.compile(
     r"(?=[$€£¥₹]?\s?\.?\d)",
     re.IGNORECASE,
 )
+# "1 000 000" may be one number or three: both readings are tried.
+_SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d,])")
+_FISCAL = re.compile(r"(?<!\w)(?:FY|CY)-?(?=(?:19|20)\d{2}(?!\w))", re.IGNORECASE)
 _LOOK_BACK = 16  # characters before a number that can hold its sign and currency
 _DIGITS = 2200  # enough for any number of the grammar: sums stay exact
 
@@ -152,6 +155,9 @@ def numeric_match(
     basis points must stand on both sides (15% is not 15); another unit that is known
     must agree when both sides name one, and may be left out on one. Units of one
     quantity are converted by definition (5 km = 5,000 m, 100 bp = 1 percentage point).
+    Digits in groups of three with blanks between are tried as one number and as
+    several. The year of FY2022 counts as a number of an answer, and as one of a
+    reference that holds no other.
 
     Examples
     --------
@@ -166,11 +172,25 @@ def numeric_match(
             "0 or more"
         )
     tolerance = None if relative_tolerance is None else Decimal(str(relative_tolerance))
-    wanted = [found for found in map(quantities, references) if found]
+    wanted = [
+        found
+        for reference in references
+        for found in (_readings(reference) or _readings(_FISCAL.sub(" ", reference)))
+    ]
     if not wanted:
         return None
-    given = quantities(answer)
-    return float(any(_all_matched(need, given, tolerance) for need in wanted))
+    given = _readings(_FISCAL.sub(" ", answer)) or [[]]
+    return float(
+        any(_all_matched(need, have, tolerance) for need in wanted for have in given)
+    )
+
+
+def _readings(text: str) -> list[list[Quantity]]:
+    """Find the numbers of a text, once more where blanks may group thousands."""
+    texts = [text]
+    if _SPACED.search(text):
+        texts.append(_SPACED.sub(lambda m: m.group().replace(" ", "\u00a0"), text))
+    return [found for found in map(quantities, texts) if found]
 
 
 def _quantity(text: str, match: re.Match[str]) -> Quantity | None:

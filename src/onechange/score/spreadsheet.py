@@ -11,7 +11,7 @@ from typing import Any
 from onechange.errors import InputError
 from onechange.score.formulas import with_values
 
-__all__ = ["extended", "header", "key_rows", "new_workbook"]
+__all__ = ["altered", "extended", "header", "key_rows", "new_workbook"]
 
 _LONGEST_CELL = 32767  # characters that a spreadsheet cell can hold
 
@@ -39,6 +39,25 @@ def new_workbook(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes
         _set(sheet, 1, at, name)
     _fill(sheet, rows, 2)
     return _saved(book)
+
+
+def altered(rows: Iterable[Sequence[Any]]) -> int:
+    """Count the texts that a cell cannot hold as they are.
+
+    Parameters
+    ----------
+    rows : iterable of sequence
+        Cells: None, text or number.
+
+    Returns
+    -------
+    int
+    """
+    return sum(
+        isinstance(cell, str) and _cell_text(cell) != cell
+        for cells in rows
+        for cell in cells
+    )
 
 
 def header(book: Any, path: Path) -> tuple[str, ...]:
@@ -152,16 +171,21 @@ def _fill(sheet: Any, rows: Iterable[Sequence[Any]], first: int) -> None:
 
 def _set(sheet: Any, row: int, column: int, value: Any) -> None:
     """Write one cell; a text stays a text, also when it begins with "="."""
-    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
-
     if isinstance(value, str):
-        if len(value) > _LONGEST_CELL:
-            value = value[: _LONGEST_CELL - 1] + "…"
-        value = ILLEGAL_CHARACTERS_RE.sub("\ufffd", value)
+        value = _cell_text(value)
     cell = sheet.cell(row, column)
     cell.value = value
     if isinstance(value, str):
         cell.data_type = "s"
+
+
+def _cell_text(value: str) -> str:
+    """Return a text as a cell can hold it."""
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
+    if len(value) > _LONGEST_CELL:
+        value = value[: _LONGEST_CELL - 1] + "…"
+    return str(ILLEGAL_CHARACTERS_RE.sub("\ufffd", value))
 
 
 def _text(value: Any) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from onechange.display import escape_csv
+from onechange.display.counting import counted
 from onechange.errors import InputError
 from onechange.formats.workbook import open_workbook
 from onechange.score import spreadsheet
@@ -26,6 +27,7 @@ from onechange.score.settings import (
     merged_settings,
     record_settings,
 )
+from onechange.stats.estimate import Note
 
 __all__ = ["append_rows", "score_file", "write_rows"]
 
@@ -77,7 +79,7 @@ def score_file(
     if out_path is not None:
         run = options.constants
         write_rows(rows, out_path, settings=recorded, run=run, force=force)
-    return rows
+    return _with_cell_note(rows, [p for p in (out_path, append_to) if p is not None])
 
 
 def write_rows(
@@ -206,6 +208,20 @@ def _check_places(
     if append is not None and Path(out).resolve() == Path(append).resolve():
         raise InputError(f"{out}: is written and added to at once; choose one")
     _refuse_existing(Path(out), force=force)
+
+
+def _with_cell_note(rows: ScoredRows, paths: Sequence[str | Path]) -> ScoredRows:
+    """Say which texts a spreadsheet could not hold as they are."""
+    if not any(Path(path).suffix.lower() == ".xlsx" for path in paths):
+        return rows
+    n = spreadsheet.altered(_cell_rows(rows, rows.columns))
+    if not n:
+        return rows
+    text = (
+        f"{counted(n, 'text')} could not be written to the spreadsheet as recorded: "
+        "control characters are replaced by \ufffd, and a cell holds 32,767 characters."
+    )
+    return replace(rows, notes=(*rows.notes, Note("text-altered", text)))
 
 
 def _refuse_existing(path: Path, *, force: bool) -> None:
