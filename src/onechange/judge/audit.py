@@ -317,8 +317,8 @@ def _what_labels_miss(
     if names and asked and not asked & names:
         return (
             f"a trial of the results: they name {', '.join(sorted(asked))}, the "
-            f"results {', '.join(sorted(names))}; correct the column trial, or leave it out to "
-            "label a question as a whole"
+            f"results {', '.join(sorted(names))}; correct the column trial, or leave "
+            "it out to label a question as a whole"
         )
     return "an answer that the judge scored"
 
