@@ -13,6 +13,7 @@ from onechange.decide.findings import (
     uncounted_runs,
 )
 from onechange.decide.goals import Goal, Obstacle, open_parts
+from onechange.decide.own_parts import own_contributions
 from onechange.decide.sentences import about
 from onechange.delta import Delta
 from onechange.display import format_count
@@ -25,6 +26,10 @@ from onechange.slice_sizes import slice_size
 from onechange.stats.projection import Contributions
 
 __all__ = ["next_step"]
+
+MORE_TRIALS = (
+    "run more trials: whole runs differ, and more questions do not make up for it."
+)
 
 
 def next_step(scope: Scope, status: RuleStatus, name: str) -> tuple[int | None, str]:
@@ -166,9 +171,15 @@ def _need(
     """Return how much a part needs, for comparison, and the sentence that says it."""
     if isinstance(part, Obstacle):
         return math.inf, None, part.text
-    parts = _contributions(scope, delta) if part.about_delta else None
+    if part.about_delta:
+        parts = _contributions(scope, delta)
+        runs_count = delta.interval is not None and delta.interval.method == "two-way"
+    else:
+        parts = own_contributions(scope, delta)
+        runs_count = parts is not None
+    if runs_count and parts is None:
+        return math.inf, None, MORE_TRIALS
     level = scope.analysis(delta).confidence_level
-    runs_count = delta.interval is not None and delta.interval.method == "two-way"
     trials = None
     if parts is not None and alone:
         trials = trials_of_design(
