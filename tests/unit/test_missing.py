@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -98,3 +99,18 @@ def test_trials_without_a_score_are_told_where_no_range_is_declared(form: str) -
     text = render(comparison, form)
     assert "No score is missing that could change" not in text
     assert "no score range is declared for score" in text
+
+
+@pytest.mark.parametrize("n_trials", [1, 2])
+def test_rows_that_count_as_the_worst_are_said_to_count_so(n_trials: int) -> None:
+    ids = [f"q{i:02}" for i in range(40)] * n_trials
+    trial = np.repeat(np.arange(n_trials), 40)
+    scores = np.random.default_rng(1).uniform(0.3, 0.6, 40 * n_trials)
+    before = pd.DataFrame({"question_id": ids, "trial": trial, "m": scores})
+    after = before.assign(m=before.m + 0.1)
+    after.loc[:7, "m"] = np.nan
+    metric = oc.Metric("m", range=(0, 1), unscored="worst")
+    comparison = oc.compare(before, after, oc.Plan(metrics=[metric]))
+    text = " ".join(render(comparison, "text").split())
+    assert "m: 8 of 40 questions have unscored rows, which count as 0.000;" in text
+    assert "trials unscored" not in text

@@ -24,7 +24,7 @@ def unscored_section(context: Context) -> Section | None:
         *([Column("variant")] if context.several else []),
         Column("questions", "r", "questions that the metric applies to"),
         Column("incomplete", "r", "without any score in one of the arms"),
-        Column("partly scored", "r", "scored in both arms, but not in every trial"),
+        Column("partly scored", "r", "counted in both arms, but not every row scored"),
         Column("not applicable", "r", "unscored in both arms"),
         Column("delta of the pairs", "r"),
         Column("delta if all were scored", "r", "worst … best"),
@@ -47,7 +47,7 @@ def bounds_line(context: Context, metric: str | None) -> str:
         bounds = delta.bounds
         if delta.metric != metric or bounds is None or not _moves(bounds):
             continue
-        lacking = _lacking(bounds)
+        lacking = _counted_as(context, delta) or _lacking(bounds)
         if bounds.low is None or bounds.high is None:
             return f"{metric}: {lacking}; {bounds.reason}."
         low = context.number(delta.metric, bounds.low, signed=True)
@@ -58,6 +58,20 @@ def bounds_line(context: Context, metric: str | None) -> str:
         )
         return f"{metric}: {lacking + '; ' if lacking else ''}{reach}."
     return ""
+
+
+def _counted_as(context: Context, delta: Delta) -> str:
+    """Say what stands in for unscored rows, where the plan says so; else nothing."""
+    values = context.comparison.values.get((delta.variant_name, delta.metric))
+    if values is None or values.fill is None or delta.bounds is None:
+        return ""
+    count, total = delta.bounds.n_partial, format_count(delta.bounds.n_questions)
+    verb = "has" if count == 1 else "have"
+    fill = context.number(delta.metric, values.fill)
+    return (
+        f"{format_count(count)} of {total} questions {verb} unscored rows, which count "
+        f"as {fill}"
+    )
 
 
 def _lacking(bounds: Bounds) -> str:
