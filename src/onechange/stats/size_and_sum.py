@@ -77,6 +77,18 @@ class SizeAndSum:
         below = self._below(least - self.first_sum)
         return np.asarray(np.sum(self.cumulated[:, -1] - below, axis=1))
 
+    def below(self, sums: FloatArray) -> float:
+        """Share of subsets with a sum of at most so much, a bound for each size.
+
+        Parameters
+        ----------
+        sums : ndarray of float, shape (n_sizes,)
+            In units.
+        """
+        column = np.floor(sums + WHOLE) - self.first_sum + 1
+        column = np.clip(column, 0, self.cumulated.shape[1] - 1).astype(np.int64)
+        return float(np.sum(self.cumulated[np.arange(self.sizes.size), column]))
+
     def limits(self, tail: float) -> tuple[float, float]:
         """Smallest and largest mean at which a share exceeds the tail."""
         sums = self.first_sum + np.array([0, self.cumulated.shape[1]])

@@ -17,6 +17,7 @@ from onechange.stats.exact import Route, group, subset_tail
 from onechange.stats.inversion import NEGLIGIBLE, NO_CENTRES, REACH
 from onechange.stats.lattice import Lattice, find_lattice
 from onechange.stats.mean_shares import mean_shares, normal_density, smooth_limits
+from onechange.stats.parted import parted_limits
 from onechange.stats.roots import Bracket, first_above
 from onechange.stats.size_and_sum import LARGEST_SUM, LARGEST_TABLE, size_and_sum
 
@@ -73,6 +74,10 @@ def subset_mean_limits(
     exact = _exact_limits((values, group_sizes, counts), lattice, tail, largest_table)
     if exact is not None:
         return exact
+    if bool(np.all(group_sizes == 1.0)):
+        parted = parted_limits(values, counts, tail)
+        if parted is not None:
+            return parted
     units = values, group_sizes, counts
     shares = mean_shares(*units)
     states = states_per_half(counts)
