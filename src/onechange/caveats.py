@@ -35,14 +35,8 @@ BoolArray = NDArray[np.bool_]
 
 _COMPARED_TEXTS = (
     *QUESTION_TEXTS,
-    *(
-        "reference",
-        "reference_answer",
-        "gold_answer",
-        "ground_truth",
-        "expected_answer",
-    ),
-    *("expected_output", "gold", "gt", "target", "answer_key"),
+    *("reference", "reference_answer", "gold_answer", "ground_truth", "gold", "gt"),
+    *("expected_answer", "expected_output", "target", "answer_key"),
     *("label_version", "labels_version", "reference_version", "question_version"),
 )
 _JUDGE_WORDS = frozenset(

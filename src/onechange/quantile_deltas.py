@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -110,21 +111,24 @@ def quantile_metric_delta(
         ),
         baseline_interval=limits[0],
         variant_interval=limits[1],
-        notes=(
-            *choose.statistic_misfits(
-                metric.name,
-                statistic,
-                methods.interval,
-                methods.test,
-                resampling=values.resampling,
-            ),
-            *uncounted_runs_notes(
-                f"{metric.name} {statistic}", (values.runs, values.arm_runs)
-            ),
-            *found.notes,
-        ),
+        notes=(*_notes(values, methods, metric.name, statistic), *found.notes),
     )
     return delta, Resamples(found.resamples, found.relative_resamples)
+
+
+def _notes(
+    values: MetricValues, methods: Methods, metric: str, statistic: str
+) -> Iterator[Note]:
+    """Tell what the interval of a quantile leaves out."""
+    yield from choose.statistic_misfits(
+        metric,
+        statistic,
+        methods.interval,
+        methods.test,
+        resampling=values.resampling,
+    )
+    runs = values.runs, values.arm_runs
+    yield from uncounted_runs_notes(f"{metric} {statistic}", runs)
 
 
 def _trial_scores(arm: ArmTable, metric: str, values: MetricValues) -> FloatArray:
