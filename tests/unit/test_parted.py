@@ -65,7 +65,15 @@ def test_the_law_beside_an_outlier_scales_with_it(n: int) -> None:
     assert highs[0] == pytest.approx(highs[1], rel=1e-6)
 
 
-@pytest.mark.parametrize("values", [np.arange(50.0) ** 2, np.append(np.ones(20), 1e6)])
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.arange(50.0) ** 2,
+        np.append(np.ones(20), 1e6),
+        # The second outlier would be one of too few others.
+        np.append(np.random.default_rng(1).normal(size=29), [1e3, -2e5]),
+    ],
+)
 def test_nothing_is_parted_without_outliers_or_with_few_others(
     values: np.ndarray,
 ) -> None:

@@ -123,7 +123,7 @@ def _part(
     """Outliers one by one, and the distinct others with their counts."""
     left = counts.copy()
     outliers: list[float] = []
-    while int(np.sum(left)) > LEAST and len(outliers) <= MOST_OUTLIERS:
+    while int(np.sum(left)) >= LEAST and len(outliers) <= MOST_OUTLIERS:
         weight = left / np.sum(left)
         mean = float(np.sum(values * weight))
         far = int(np.argmax(np.where(left > 0, np.abs(values - mean), -1.0)))

@@ -74,13 +74,13 @@ def subset_mean_limits(
     exact = _exact_limits((values, group_sizes, counts), lattice, tail, largest_table)
     if exact is not None:
         return exact
-    if bool(np.all(group_sizes == 1.0)):
+    states = states_per_half(counts)
+    if states > MANY_STATES and bool(np.all(group_sizes == 1.0)):
         parted = parted_limits(values, counts, tail)
         if parted is not None:
             return parted
     units = values, group_sizes, counts
     shares = mean_shares(*units)
-    states = states_per_half(counts)
     few = states <= FEW_STATES
     found = smooth_limits(shares, tail, rough=few)
     if found.accurate and not few and not _has_steps(units, lattice, found.limits):
