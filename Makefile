@@ -65,7 +65,7 @@ bench: $(DEV) $(PEERS)  ## Speed and memory next to named peers, to benchmarks/r
 	$(BIN)/python benchmarks/trials.py
 	$(BIN)/python benchmarks/scores.py
 
-calibration: $(DEV)  ## Coverage, type-I errors and false passes against their limits (20 min)
+calibration: $(DEV)  ## Coverage, type-I errors and false passes against their limits (45 min)
 	$(BIN)/python benchmarks/calibration.py --jobs 2
 
 sessions: $(RUNTIME)  ## Rewrite the outputs of the sessions in README.md and docs/
