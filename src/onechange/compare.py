@@ -94,13 +94,7 @@ def compare(
     plan = plan or Plan()
     base = _arm(baseline, plan, baseline_name or "baseline")
     arms = _variants(variant, plan, variant_name)
-    every = (base, *arms)
-    check_columns(
-        plan,
-        labels={name for arm in every for name in arm.labels},
-        numbers={name for arm in every for name in arm.metrics},
-        settings={name for arm in every for name in arm.settings},
-    )
+    _check_columns(plan, (base, *arms))
     aligned = [align(base, arm, columns=plan.columns) for arm in arms]
     audits = tuple(audit for _, audit in aligned)
     summary, summaries = _summary(base, audits[0].trials[0]), _summaries(arms, audits)
@@ -123,13 +117,9 @@ def compare(
     families = tuple(f for f in (overall_family, slice_family) if f is not None)
     mixes = compositions(variants, adjusted, plan.slices)
     deltas = with_compositions(adjusted, mixes, plan)
-    swept = sweep(
-        variants,
-        [arm.settings for arm in (summary, *summaries)],
-        deltas,
-        breakdowns,
-        plan,
-    )
+    settings = [arm.settings for arm in (summary, *summaries)]
+    swept = sweep(variants, settings, deltas, breakdowns, plan)
+    told = (*notes, *([] if swept is None else [swept.note]))
     labelled = labelled_metrics(variants, metrics, plan, summary.name)
     return Comparison(
         baseline=summary,
@@ -142,11 +132,7 @@ def compare(
         rates=DeltaTable(rate_deltas(variants, plan)),
         slices=breakdowns,
         trials=TrialsTable(t for part in variants for t in part.trials.values()),
-        notes=(
-            *notes,
-            *([] if swept is None else [swept.note]),
-            *sampling_notes(families),
-        ),
+        notes=(*told, *sampling_notes(families)),
         signature=_signature(*aligned[0], deltas, plan, families, labelled),
         families=families,
         compositions=mixes,
@@ -156,6 +142,15 @@ def compare(
         diagnoses=diagnoses(variants, metrics, plan),
         labelled=labelled,
         values=_values_by_name(variants),
+    )
+
+
+def _check_columns(plan: Plan, arms: Sequence[Results]) -> None:
+    check_columns(
+        plan,
+        labels={name for arm in arms for name in arm.labels},
+        numbers={name for arm in arms for name in arm.metrics},
+        settings={name for arm in arms for name in arm.settings},
     )
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "RelativeDelta",
     "metric_delta",
     "metric_sample",
+    "not_measured",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -197,10 +198,23 @@ def metric_delta(
         "variant_interval": _arm_interval(values, "variant", methods, questions),
     }
     if sample.n_pairs == 0:
-        note = Note("not-measured", f"{name} is not measured: 0 pairs are scored.")
-        return Delta(n_pairs=0, notes=(note,), **shared)
+        return Delta(n_pairs=0, notes=(not_measured(name),), **shared)
     delta = _computed_delta(sample, methods, direction, shared)
     return replace(delta, notes=(*told, *delta.notes)) if told else delta
+
+
+def not_measured(metric: str) -> Note:
+    """Note that no pair of a metric is scored.
+
+    Parameters
+    ----------
+    metric : str
+
+    Returns
+    -------
+    Note
+    """
+    return Note("not-measured", f"{metric} is not measured: 0 pairs are scored.")
 
 
 def _computed_delta(
@@ -235,7 +249,7 @@ def _computed_delta(
         resampling=sample.resampling,
         confidence_level=level,
     )
-    sign = 1.0 if direction == "higher" else -1.0
+    gain = difference if direction == "higher" else -difference
     notes = (
         *misfits,
         *_runs_notes(sample, choice.interval),
@@ -256,14 +270,21 @@ def _computed_delta(
         bootstrap_interval=bootstrap,
         permutation_interval=permutation,
         test=test,
-        wins=int(np.count_nonzero(sign * difference > sample.tie)),
-        ties=int(np.count_nonzero(np.abs(difference) <= sample.tie)),
-        losses=int(np.count_nonzero(sign * difference < -sample.tie)),
+        **_counts(gain, sample.tie),
         table=_table(sample) if sample.binary else None,
         effect_size=effect.effect_sizes(sample),
         notes=notes,
         **shared,
     )
+
+
+def _counts(gain: FloatArray, tie: float) -> dict[str, Any]:
+    """Count better, same and worse questions."""
+    return {
+        "wins": int(np.count_nonzero(gain > tie)),
+        "ties": int(np.count_nonzero(np.abs(gain) <= tie)),
+        "losses": int(np.count_nonzero(gain < -tie)),
+    }
 
 
 def _arm_interval(

@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from onechange.delta import Delta, Methods, MetricValues, RelativeDelta
+from onechange.delta import (
+    Delta,
+    Methods,
+    MetricValues,
+    RelativeDelta,
+    not_measured,
+)
 from onechange.pairs import ArmTable
 from onechange.plan import Metric
 from onechange.stats import choose
@@ -18,7 +24,13 @@ from onechange.stats.runs import uncounted_runs_notes
 from onechange.stats.trial_quantile import TrialValues
 from onechange.values import VariantValues
 
-__all__ = ["QUANTILES", "Resamples", "ResamplesKey", "quantile_metric_delta"]
+__all__ = [
+    "QUANTILES",
+    "Resamples",
+    "ResamplesKey",
+    "quantile_metric_delta",
+    "shared_delta",
+]
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -68,20 +80,10 @@ def quantile_metric_delta(
     values, methods = variant.metrics[metric.name], variant.methods[metric.name]
     probability = QUANTILES[statistic]
     use = values.complete if questions is None else values.complete & questions
-    shared = Delta(
-        metric=metric.name,
-        direction=metric.direction or "higher",
-        n_pairs=int(np.count_nonzero(use)),
-        slice=slice_label,
-        statistic=statistic,
-        variant_name=variant.name,
-    )
+    shared = shared_delta(variant, metric, statistic, use, slice_label)
     if not use.any():
-        note = Note(
-            "not-measured", f"{metric.name} is not measured: 0 pairs are scored."
-        )
         empty = np.empty(0)
-        return replace(shared, notes=(note,)), Resamples(empty, empty)
+        return shared, Resamples(empty, empty)
     arms = (variant.pairs.baseline, variant.pairs.variant)
     scores = [_trial_scores(arm, metric.name, values) for arm in arms]
     found = choose.quantile_delta(
@@ -114,6 +116,38 @@ def quantile_metric_delta(
         notes=(*_notes(values, methods, metric.name, statistic), *found.notes),
     )
     return delta, Resamples(found.resamples, found.relative_resamples)
+
+
+def shared_delta(
+    variant: VariantValues,
+    metric: Metric,
+    statistic: str,
+    use: BoolArray,
+    slice_label: SliceLabel | None,
+) -> Delta:
+    """Say what a delta of any statistic says before it is worked out.
+
+    Parameters
+    ----------
+    variant, metric, statistic, slice_label
+        As for `quantile_metric_delta`.
+    use : ndarray of bool, shape (n_questions,)
+        The pairs.
+
+    Returns
+    -------
+    Delta
+        All that can be said, with a note, when there is no pair.
+    """
+    return Delta(
+        metric=metric.name,
+        direction=metric.direction or "higher",
+        n_pairs=int(np.count_nonzero(use)),
+        slice=slice_label,
+        statistic=statistic,
+        variant_name=variant.name,
+        notes=() if use.any() else (not_measured(metric.name),),
+    )
 
 
 def _notes(

@@ -22,6 +22,7 @@ from onechange.quantile_deltas import (
     Resamples,
     ResamplesKey,
     quantile_metric_delta,
+    shared_delta,
 )
 from onechange.stats import choose
 from onechange.stats.caveats import unit_notes
@@ -226,19 +227,9 @@ def ratio_metric_delta(
     use = top.complete & bottom.complete
     if questions is not None:
         use = use & questions
-    shared = Delta(
-        metric=metric.name,
-        direction=metric.direction or "higher",
-        n_pairs=int(np.count_nonzero(use)),
-        slice=slice_label,
-        statistic="ratio",
-        variant_name=variant.name,
-    )
+    shared = shared_delta(variant, metric, "ratio", use, slice_label)
     if not use.any():
-        note = Note(
-            "not-measured", f"{metric.name} is not measured: 0 pairs are scored."
-        )
-        return replace(shared, notes=(note,))
+        return shared
     clusters = None if top.clusters is None else top.clusters[use]
     found = choose.ratio_delta(
         RatioPair(top.baseline[use], bottom.baseline[use]),

@@ -152,6 +152,7 @@ class _Form:
     narrowest: int
 
     def of(self, row: ForestRow) -> ForestRow:
+        """Leave out what this form has no room for."""
         parts = {
             "full": (row.remark,),
             "short": (row.pvalue_text, row.flags),

@@ -115,14 +115,12 @@ def power(
     _check(target, comparisons, n_simulations, missing_rate, sd, discordance)
     asked = (plan or Plan()).analysis
     _check_resampling(asked)
-    level = 1 - (1 - asked.confidence_level) / comparisons
-    analysis = replace(asked, confidence_level=level)
+    analysis = _shared_level(asked, comparisons)
     _check_designs(questions, trials)
     if sd is not None or discordance is not None:
         _check_formula(variant, plan, sd, discordance, questions, trials, missing_rate)
         if baseline is not None:
             _only(_arm(baseline, plan or Plan(), "baseline"), _columns(metric, plan))
-        n = questions[0] if questions else None
         return by_formula(
             rule,
             true_delta,
@@ -130,7 +128,7 @@ def power(
             analysis,
             sd=sd,
             discordance=discordance,
-            n_questions=n,
+            n_questions=questions[0] if questions else None,
             target=target,
             missing_rate=missing_rate or 0.0,
         )
@@ -154,6 +152,12 @@ def power(
     found = run.result(tuple(questions), tuple(trials))
     told = _limit_notes(rule, plan, margin)
     return replace(found, notes=(*told, *found.notes)) if told else found
+
+
+def _shared_level(analysis: Analysis, comparisons: int) -> Analysis:
+    """Share the error level among comparisons (Bonferroni)."""
+    level = 1 - (1 - analysis.confidence_level) / comparisons
+    return replace(analysis, confidence_level=level)
 
 
 def _rule(

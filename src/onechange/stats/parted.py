@@ -37,7 +37,9 @@ class JointLaw(Protocol):
     """Joint law of the size and the sum of a random subset."""
 
     @property
-    def sizes(self) -> IntArray: ...
+    def sizes(self) -> IntArray:
+        """Sizes with more than negligible mass, shape (n_sizes,)."""
+        ...
 
     def below(self, sums: FloatArray) -> float:
         """Probability of a sum of at most so much, a bound for each size."""
@@ -52,9 +54,11 @@ class _Table:
 
     @property
     def sizes(self) -> IntArray:
+        """Sizes of the table."""
         return self.table.sizes
 
     def below(self, sums: FloatArray) -> float:
+        """Look it up."""
         return self.table.below(sums / self.table.unit)
 
 
@@ -77,6 +81,7 @@ class _Series:
     terms: ComplexArray
 
     def below(self, sums: FloatArray) -> float:
+        """Sum the series of every size."""
         x = np.clip(sums - self.mean * self.sizes, -self.reach, self.reach)
         k = np.arange(1.0, self.terms.shape[1] + 1.0)
         turns = np.exp(np.multiply.outer(-2j * np.pi / self.length * x, k))

@@ -85,9 +85,8 @@ class SizeAndSum:
         sums : ndarray of float, shape (n_sizes,)
             In units.
         """
-        column = np.floor(sums + WHOLE) - self.first_sum + 1
-        column = np.clip(column, 0, self.cumulated.shape[1] - 1).astype(np.int64)
-        return float(np.sum(self.cumulated[np.arange(self.sizes.size), column]))
+        column = np.floor(sums + WHOLE) - self.first_sum + 1.0
+        return float(np.sum(self._below(column)))
 
     def limits(self, tail: float) -> tuple[float, float]:
         """Smallest and largest mean at which a share exceeds the tail."""
