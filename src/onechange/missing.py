@@ -20,6 +20,7 @@ __all__ = [
     "bounds",
     "counted",
     "filled_means",
+    "filled_values",
     "outer",
     "own_population",
     "partly_scored",
@@ -204,8 +205,9 @@ def bounds(
         )
         return replace(found, reason=reason)
     lowest, highest = metric.range
-    worst = _filled(pairs, metric, values, applies, lowest, highest)
-    best = _filled(pairs, metric, values, applies, highest, lowest)
+    whole = population(pairs, metric.name, everything=everything)
+    worst = filled_values(pairs, metric.name, values, whole, lowest, highest)
+    best = filled_values(pairs, metric.name, values, whole, highest, lowest)
     samples = [metric_sample(filled, applies) for filled in (worst, best)]
     found = replace(
         found,
@@ -227,6 +229,49 @@ def bounds(
         variant_interval=outer(
             *(_own_interval(filled, own, methods) for filled in (worst, best))
         ),
+    )
+
+
+def filled_values(
+    pairs: Pairs,
+    metric: str,
+    values: MetricValues,
+    questions: BoolArray,
+    variant_fill: float,
+    baseline_fill: float,
+) -> MetricValues:
+    """Question means of a metric with every missing score filled.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Both arms.
+    metric : str
+        Name of the metric.
+    values : MetricValues
+        The question means as analysed.
+    questions : ndarray of bool, shape (n_questions,)
+        All questions to which the bounds apply, not those of a slice: whether the
+        metric is binary is decided once.
+    variant_fill, baseline_fill : float
+        What stands in for a missing score of each arm.
+
+    Returns
+    -------
+    MetricValues
+    """
+    n = pairs.paired.size
+    return MetricValues(
+        baseline=filled_means(pairs.baseline, metric, n, baseline_fill),
+        variant=filled_means(pairs.variant, metric, n, variant_fill),
+        paired=questions,
+        clusters=values.clusters,
+        score_range=values.score_range,
+        tie=values.tie,
+        runs=values.runs,
+        arm_runs=values.arm_runs,
+        strata=values.strata,
+        resampling=values.resampling,
     )
 
 
@@ -296,29 +341,6 @@ def _touched(arm: ArmTable, metric: str, n_questions: int) -> BoolArray:
     return np.asarray(found, dtype=np.bool_)
 
 
-def _filled(
-    pairs: Pairs,
-    metric: Metric,
-    values: MetricValues,
-    questions: BoolArray,
-    variant_fill: float,
-    baseline_fill: float,
-) -> MetricValues:
-    n = pairs.paired.size
-    return MetricValues(
-        baseline=filled_means(pairs.baseline, metric.name, n, baseline_fill),
-        variant=filled_means(pairs.variant, metric.name, n, variant_fill),
-        paired=questions,
-        clusters=values.clusters,
-        score_range=values.score_range,
-        tie=values.tie,
-        runs=values.runs,
-        arm_runs=values.arm_runs,
-        strata=values.strata,
-        resampling=values.resampling,
-    )
-
-
 def _outer_interval(
     samples: Sequence[PairedSample], methods: Methods
 ) -> Interval | None:
@@ -355,7 +377,7 @@ def _own_interval(
     scores = values.variant[questions]
     found = arm_interval(
         scores,
-        binary=bool(np.all((scores == 0) | (scores == 1))),
+        binary=values.binary_arms,
         clusters=None if values.clusters is None else values.clusters[questions],
         confidence_level=methods.confidence_level,
         score_range=values.score_range,

@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 import onechange as oc
+from onechange.delta import Methods
+from onechange.missing import bounds
 from onechange.report import render
 from onechange.report.context import make_context
 from onechange.report.unscored import bounds_line
@@ -114,3 +116,30 @@ def test_rows_that_count_as_the_worst_are_said_to_count_so(n_trials: int) -> Non
     text = " ".join(render(comparison, "text").split())
     assert "m: 8 of 40 questions have unscored rows, which count as 0.000;" in text
     assert "trials unscored" not in text
+
+
+def test_bounds_of_a_slice_do_not_decide_anew_whether_the_metric_is_binary() -> None:
+    # Slice "a" has scores of 0 and 1 alone; slice "b" has others.
+    rng = np.random.default_rng(3)
+    n = 40
+    ends = rng.integers(0, 2, n // 2).astype(float)
+    between = rng.random(n // 2)
+    frame = pd.DataFrame(
+        {
+            "question_id": range(n),
+            "kind": ["a"] * (n // 2) + ["b"] * (n // 2),
+            "score": np.concatenate((ends, between)),
+        }
+    )
+    other = frame.assign(score=np.roll(frame["score"], 3))
+    other.loc[:19, "score"] = np.roll(ends, 3)
+    other.loc[2, "score"] = np.nan
+    plan = oc.Plan(slices=["kind"], metrics=[oc.Metric("score", range=(0, 1))])
+    comparison = oc.compare(frame, other, plan)
+    pairs, (metric,) = comparison.pairs[0], comparison.metrics
+    (values,) = (v for (_, name), v in comparison.values.items() if name == "score")
+    inside = np.array([label == "a" for label in pairs.labels["kind"]])
+    found = bounds(pairs, metric, values, Methods(), questions=inside)
+    assert (found.n_questions, found.n_incomplete) == (20, 1)
+    assert "newcombe" not in found.interval.method
+    assert "wilson" not in found.variant_interval.method

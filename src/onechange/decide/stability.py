@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from onechange.decide.decision import RuleStatus, rule_names
 from onechange.decide.findings import Scope
-from onechange.decide.withheld import withheld_pass
+from onechange.decide.withheld import scores_of, withheld_pass
 from onechange.delta import Delta, MetricValues
 from onechange.missing import filled_means, population
 from onechange.pairs import ArmTable, Pairs
@@ -209,20 +209,10 @@ def _scores(values: MetricValues, direction: str, questions: BoolArray) -> Score
     use = values.complete & questions
     others = np.isfinite(values.variant) & questions & ~use
     clusters = values.clusters
-    return Scores(
-        baseline=values.baseline[use],
-        variant=values.variant[use],
-        direction=direction,
-        clusters=None if clusters is None else clusters[use],
-        score_range=values.score_range,
-        tie=values.tie,
-        binary=values.binary,
+    return replace(
+        scores_of(values, use, direction),
         further_variant=values.variant[others],
         further_clusters=None if clusters is None else clusters[others],
-        runs=values.runs,
-        arm_runs=values.arm_runs,
-        strata=None if values.strata is None else values.strata[use],
-        resampling=values.resampling,
     )
 
 

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from onechange.decide.findings import HIGH_MISSING_SHARE, Scope, missing_questions
 from onechange.delta import Delta, MetricValues
-from onechange.missing import filled_means, own_population, population
+from onechange.missing import filled_values, own_population, population
 from onechange.plan import Analysis, Guardrail, Metric, Primary
 from onechange.sensitivity import Scores, mean_status
 from onechange.status import Status
 
-__all__ = ["Withheld", "withheld_pass"]
+__all__ = ["Withheld", "scores_of", "withheld_pass"]
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -108,36 +108,56 @@ class _Filling:
     `applies` are the questions of the delta, `own` those of the variant's own value.
     """
 
-    baseline: FloatArray
-    variant: FloatArray
+    filled: MetricValues
     applies: IntArray
     own: IntArray
     direction: str
-    values: MetricValues
 
     def of(
         self, rule: Primary | Guardrail, chosen: IntArray, scores: FloatArray
     ) -> Scores:
         """Return the scores behind a rule, those of some questions replaced."""
-        variant = self.variant.copy()
+        variant = self.filled.variant.copy()
         variant[chosen] = scores
-        limit_alone = isinstance(rule, Guardrail) and rule.margin is None
-        use = self.own if limit_alone else self.applies
-        baseline = variant if limit_alone else self.baseline
-        values = self.values
-        return Scores(
-            baseline=baseline[use],
-            variant=variant[use],
-            direction=self.direction,
-            clusters=None if values.clusters is None else values.clusters[use],
-            score_range=values.score_range,
-            tie=values.tie,
-            binary=bool(np.all((variant[use] == 0) | (variant[use] == 1))),
-            runs=values.runs,
-            arm_runs=values.arm_runs,
-            strata=None if values.strata is None else values.strata[use],
-            resampling=values.resampling,
-        )
+        if isinstance(rule, Guardrail) and rule.margin is None:
+            own = scores_of(self.filled, self.own, self.direction)
+            alone, binary = variant[self.own], self.filled.binary_arms
+            return replace(own, baseline=alone, variant=alone, binary=binary)
+        found = scores_of(self.filled, self.applies, self.direction)
+        return replace(found, variant=variant[self.applies])
+
+
+def scores_of(
+    values: MetricValues, use: BoolArray | IntArray, direction: str
+) -> Scores:
+    """Scores of some questions, with what their analysis needs.
+
+    Parameters
+    ----------
+    values : MetricValues
+        Question means of the metric.
+    use : ndarray of bool or int
+        The questions.
+    direction : str
+        ``higher`` or ``lower`` is better.
+
+    Returns
+    -------
+    Scores
+    """
+    return Scores(
+        baseline=values.baseline[use],
+        variant=values.variant[use],
+        direction=direction,
+        clusters=None if values.clusters is None else values.clusters[use],
+        score_range=values.score_range,
+        tie=values.tie,
+        binary=values.binary,
+        runs=values.runs,
+        arm_runs=values.arm_runs,
+        strata=None if values.strata is None else values.strata[use],
+        resampling=values.resampling,
+    )
 
 
 def _fillings(
@@ -153,18 +173,16 @@ def _fillings(
     ends = [(low, high) if delta.direction == "higher" else (high, low)]
     if isinstance(rule, Guardrail) and rule.role == "equivalence":
         ends.append((ends[0][1], ends[0][0]))
-    n, name = values.paired.size, metric.name
-    whole = scope.plan.analysis.bounds == "all"
-    applies = population(pairs, name, everything=whole) & questions
-    own = own_population(pairs.variant, name, applies, whole, questions)
+    name, everything = metric.name, scope.plan.analysis.bounds == "all"
+    whole = population(pairs, name, everything=everything)
+    applies = whole & questions
+    own = own_population(pairs.variant, name, applies, everything, questions)
     return [
         _Filling(
-            baseline=filled_means(pairs.baseline, name, n, of_baseline),
-            variant=filled_means(pairs.variant, name, n, of_variant),
+            filled=filled_values(pairs, name, values, whole, of_variant, of_baseline),
             applies=np.flatnonzero(applies),
             own=np.flatnonzero(own),
             direction=delta.direction,
-            values=values,
         )
         for of_variant, of_baseline in ends
     ]
